@@ -1,0 +1,20 @@
+# Settings that every target of this project gets, and nobody who links it: warnings, sanitizers, baseline.
+
+# meridian_target(<target>): private compile settings of our own targets.
+function(meridian_target target)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON)
+  # -ffp-contract=off: the same stored values from gcc and clang, with and without FMA in the target.
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -ffp-contract=off
+    $<$<BOOL:${MERIDIAN_WARNINGS_AS_ERRORS}>:-Werror>)
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    target_compile_options(${target} PRIVATE -march=x86-64-v2)
+  endif()
+  target_compile_definitions(${target} PUBLIC
+    $<BUILD_INTERFACE:$<$<OR:$<CONFIG:Debug>,$<BOOL:${MERIDIAN_SANITIZE}>>:MERIDIAN_ENABLE_ASSERTS=1>>)
+  if(MERIDIAN_SANITIZE)
+    target_compile_options(${target} PRIVATE -fsanitize=${MERIDIAN_SANITIZE} -fno-omit-frame-pointer
+      -fno-sanitize-recover=all)
+    target_link_options(${target} PUBLIC $<BUILD_INTERFACE:-fsanitize=${MERIDIAN_SANITIZE}>)
+  endif()
+endfunction()

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// Converts a payload that was written by another layout, when its schema is at hand (embedded, supplied, or released).
+/// Fields are matched by name, types widened where no value can be lost, missing ones take their defaults. The source is
+/// read with every offset checked against the untrusted schema, so this needs no verifier before it.
+///
+///   Result<Converted> c = convert_resource(bytes, schema_of_file, current_schema, allocator);
+///   if (c.ok()) use(open_resource(c.value().bytes()));
+///
+/// Threads: reentrant. Memory: everything through `allocator`.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "meridian/base/status.h"
+
+namespace meridian {
+
+/// Where conversion takes memory from. `allocate` may return null: out_of_memory. Alignment 16.
+class ConvertAllocator {
+ public:
+  virtual ~ConvertAllocator() = default;
+  virtual void* allocate(size_t bytes) = 0;
+  virtual void deallocate(void* pointer, size_t bytes) = 0;
+};
+
+/// malloc and free.
+ConvertAllocator& default_convert_allocator();
+
+/// A resource in memory that conversion owns, and what was different.
+class Converted {
+ public:
+  Converted() = default;
+  Converted(Converted&& other) noexcept;
+  Converted& operator=(Converted&& other) noexcept;
+  Converted(const Converted&) = delete;
+  Converted& operator=(const Converted&) = delete;
+  ~Converted();
+
+  std::span<const std::byte> bytes() const { return {data_, size_}; }  ///< a whole sealed resource, 16-aligned
+  /// One line for each difference ("EntityDef.tint_value: added", "CarGen.livery: byte -> int"), '\n' between.
+  const char* differences() const { return differences_ ? differences_ : ""; }
+  uint32_t difference_count() const { return difference_count_; }
+
+ private:
+  friend struct ConvertedAccess;
+  ConvertAllocator* allocator_ = nullptr;
+  std::byte* data_ = nullptr;
+  size_t size_ = 0;
+  size_t capacity_ = 0;
+  char* differences_ = nullptr;
+  size_t differences_size_ = 0;
+  uint32_t difference_count_ = 0;
+};
+
+/// Converts the sealed resource `bytes`, written by schema `from`, to schema `to` (both .bfbs bytes).
+/// Errors:  as read_sections, bad_schema, bad_checksum, bad_structure (source offsets), no_conversion (a field's type
+///          cannot be matched; message and `name` say which), too_large, out_of_memory.
+Result<Converted> convert_resource(std::span<const std::byte> bytes, std::span<const std::byte> from,
+                                   std::span<const std::byte> to,
+                                   ConvertAllocator& allocator = default_convert_allocator());
+
+/// The schema embedded in a resource's info section, or an empty span. The info is verified first.
+std::span<const std::byte> embedded_schema(std::span<const std::byte> bytes);
+
+}  // namespace meridian
