@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// From XML text to the bytes of a resource, by a schema. This is all that the compilers have in common; the rest of a
+/// compiler is command line.
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "meridian/tools/diagnostics.h"
+#include "meridian/tools/source_text.h"
+
+namespace meridian::tools {
+
+class Binding;  // tools/binding.h
+
+enum class Dialect { automatic, gta5, rdr3 };
+
+struct CompileLimits {
+  uint64_t max_bytes = uint64_t{1} << 32;        ///< of source text [bytes]
+  uint32_t max_depth = 100;                      ///< of nested elements [1, 100]
+  uint64_t max_elements = uint64_t{1} << 30;     ///< [count]
+  uint64_t max_resource_bytes = 0x7FFFFFFF;      ///< of the output [bytes]
+};
+
+struct CompileOptions {
+  CompileLimits limits;
+  Dialect dialect = Dialect::automatic;
+  bool names = true;                 ///< keep the names table
+  bool embed_schema = false;         ///< put the reflection schema into the info section
+  bool note_missing = false;         ///< look for missing elements (XML013); costs time, so only when switched on
+  std::string stem;                  ///< file stem that a missing `name` takes; empty: name 0
+  uint32_t jobs = 0;                 ///< threads for one file; 0: all, 1: none
+  size_t window_bytes = 64 * 1024;   ///< target size of a window; 0: the whole file at once (same results)
+  const std::atomic<bool>* cancel = nullptr;  ///< checked now and then; a cancelled result has no bytes
+};
+
+/// Seconds and sizes, for --stats.
+struct CompileStats {
+  uint64_t source_bytes = 0, resource_bytes = 0, elements = 0, items = 0, windows = 0, names = 0, kept = 0;
+  double scan_seconds = 0, read_seconds = 0, build_seconds = 0;
+};
+
+/// One spelling of a name in one source, for the check of collisions over a whole build.
+struct NameUse {
+  uint32_t hash = 0;
+  std::string text;
+  size_t offset = 0;  ///< of its first use [byte of the source text]
+};
+
+struct CompileResult {
+  std::vector<Finding> findings;
+  std::vector<Waiver> waivers;
+  std::vector<uint8_t> bytes;      ///< the sealed resource; empty if there were errors
+  std::vector<NameUse> names;      ///< distinct names, by hash
+  std::string root;                ///< the root element's name, where one was found
+  bool other_root = false;         ///< the root is not the binding's (and no finding was made about it)
+  bool cancelled = false;
+  CompileStats stats;
+
+  bool has_errors() const;
+};
+
+/// Compiles one source. Bad input gives findings, never an exception or a crash.
+/// A root other than the binding's gives `other_root` and no finding; the caller decides whether that matters.
+/// Threads: reentrant; uses up to `jobs` threads inside.
+CompileResult compile_xml(const SourceText& source, const Binding& binding, const CompileOptions& options);
+
+/// The root element's name without a full parse (skips what stands before it), or empty. For sorting inputs.
+std::string_view sniff_root(std::string_view text);
+
+/// What bytes that are no XML look like: "a compiled RSC7 resource", "a Meridian resource", or "" if it may be XML.
+std::string_view sniff_binary(std::string_view bytes);
+
+}  // namespace meridian::tools
