@@ -47,6 +47,7 @@ struct RelatedPlace {
   std::string file;
   uint32_t line = 0, column = 0;
   std::string message;
+  uint32_t utf16_column = 0;  ///< as in Diagnostic
 };
 
 struct Diagnostic {
@@ -58,9 +59,11 @@ struct Diagnostic {
   uint32_t line = 0, column = 0;  ///< 0: no place
   std::string source_line;        ///< shown under the message in text form; may be empty
   std::vector<RelatedPlace> related;
+  uint32_t utf16_column = 0;  ///< the column in UTF-16 code units, for SARIF; 0: derived from source_line
 };
 
-/// The -W options.
+/// The -W options. What is said of one rule goes before what is said of all: -Wno-XML002 holds under --strict and
+/// -Werror. Of two options for one rule the later wins.
 class DiagnosticPolicy {
  public:
   /// `spec` is what follows -W: "XML013", "no-unknown-name", "error", "error=XML002". False: no such rule.
@@ -78,7 +81,8 @@ class DiagnosticPolicy {
 };
 
 /// Turns the findings of one source into diagnostics: waivers (warnings and notes only; bad ones become WVR001),
-/// then policy, then places; sorted by place.
+/// then policy, then places; sorted by place, exact duplicates removed.
+/// A file that was not read to its end (XML001, XML009, XML010, XML011) is not told that its waivers hit nothing.
 std::vector<Diagnostic> resolve(const SourceText& source, std::vector<Finding> findings, std::span<const Waiver> waivers,
                                 const DiagnosticPolicy& policy);
 
