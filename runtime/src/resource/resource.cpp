@@ -6,6 +6,8 @@
 #include "resource/builtin.h"
 #include "resource/checksum.h"
 #include "resource/schema_view.h"
+#include "resource/semantic.h"
+#include "resource/structure.h"
 
 namespace meridian {
 namespace detail {
@@ -37,9 +39,11 @@ const BuiltinSchema* find_builtin_schema(uint32_t kind) {
 }
 
 Result<Resource> open_resource(std::span<const std::byte> bytes, const OpenOptions& options) {
-  if (reinterpret_cast<uintptr_t>(bytes.data()) % kResourceAlignment != 0 && bytes.size() >= sizeof(ResourceTrailer)) {
+  const bool size_fits = bytes.size() >= sizeof(ResourceTrailer) && bytes.size() <= kMaxResourceBytes;
+  const uintptr_t misaligned = reinterpret_cast<uintptr_t>(bytes.data()) % kResourceAlignment;
+  if (size_fits && misaligned != 0) {  // a size that does not fit is read_sections' to report, without reading
     return Status{StatusCode::misaligned, "resource bytes are not 16-aligned; copy them (detail = address mod 16)",
-                  reinterpret_cast<uintptr_t>(bytes.data()) % kResourceAlignment};
+                  misaligned};
   }
   Result<ResourceSections> read = read_sections(bytes);
   if (!read.ok()) return read.status();
@@ -69,7 +73,9 @@ Result<Resource> open_resource(std::span<const std::byte> bytes, const OpenOptio
   }
   if (options.trusted) return out;
 
-  if (builtin != nullptr && !detail::verify_flatbuffer(out.payload_, kind)) {
+  if (builtin == nullptr) {
+    if (Status status = detail::check_structure(out.payload_, options.schema); !status.ok()) return status;
+  } else if (!detail::verify_flatbuffer(out.payload_, kind)) {
     return Status{StatusCode::bad_structure, "payload has offsets or sizes that do not fit; detail = payload size",
                   out.payload_.size()};
   }
@@ -77,6 +83,8 @@ Result<Resource> open_resource(std::span<const std::byte> bytes, const OpenOptio
     return Status{StatusCode::bad_structure, "info section has offsets that do not fit; detail = its offset",
                   static_cast<uint64_t>(out.info_.data() - bytes.data())};
   }
+  const std::span<const std::byte> schema = builtin != nullptr ? builtin->bfbs : options.schema;
+  if (Status status = detail::check_meaning(out.payload_, schema); !status.ok()) return status;
   return out;
 }
 
