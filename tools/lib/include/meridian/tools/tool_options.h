@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// Groups of options that the tools share, so that one word means one thing everywhere, and the report that ends each
+/// run. `declare` puts a group into a command line, `read` checks what was given and turns words into values.
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "meridian/tools/cli.h"
+#include "meridian/tools/compile.h"
+#include "meridian/tools/diagnostics.h"
+#include "meridian/tools/file_io.h"
+
+namespace meridian::tools {
+
+struct InputOptions {
+  std::vector<std::string> operands;
+  std::string batch;  ///< file of IN<TAB>OUT lines
+
+  void declare(CommandLine& line);
+  bool read(std::string& error);
+};
+
+struct OutputOptions {
+  std::string output;   ///< "-": standard output
+  std::string out_dir;
+  std::string depfile;
+  std::string write = "if-changed";
+  bool list_deps = false;
+  WriteMode mode = WriteMode::if_changed;
+
+  void declare(CommandLine& line);
+  bool read(std::string& error);
+};
+
+/// How much is said, and how.
+struct DiagOptions {
+  std::string form = "text", file, color = "auto", explain;
+  std::vector<std::string> warnings;  ///< what followed -W
+  bool strict = false, show_all = false, quiet = false, verbose = false, list_rules = false;
+  uint64_t max_errors = 0;
+  DiagnosticFormat format = DiagnosticFormat::text;
+  DiagnosticPolicy policy;
+
+  void declare(CommandLine& line);
+  /// The part for programs that only fail or not: form, file, colour.
+  void declare_form(CommandLine& line);
+  bool read(std::string& error);
+  /// Form and file of a line that may be wrong elsewhere, so that the complaint takes the right form too.
+  void peek(std::span<const std::string> arguments);
+
+  /// True if standard error takes nothing but one document.
+  bool owns_stderr() const { return format != DiagnosticFormat::text && file.empty(); }
+};
+
+/// What bears on the bytes of the resource, and how far the compiler goes.
+struct CompileOptionsGroup {
+  CompileOptions compile;
+  std::string dialect = "auto";
+  bool no_names = false, no_lint = false;
+  uint64_t max_depth = 100;
+
+  void declare(CommandLine& line);
+  bool read(std::string& error);
+};
+
+struct RunOptions {
+  uint64_t jobs = 0;  ///< threads; 0: as many as the machine has
+  bool fail_fast = false;
+  std::string stats;  ///< "", "text" or "json"
+
+  void declare(CommandLine& line);
+};
+
+/// Diagnostics and exit code of a run.
+class Report {
+ public:
+  Report(ToolIo& io, std::string tool) : io_(io), tool_(std::move(tool)) {}
+
+  DiagnosticLog& log() { return log_; }
+  int exit_code() const { return exit_; }
+  void raise(int exit_code) { exit_ = worse_exit(exit_, exit_code); }
+
+  /// Adds a diagnostic without a place and raises the code that belongs to it.
+  void usage(std::string message);
+  void environment(std::string path, std::string message);
+  void internal(std::string path, std::string message);
+
+  /// Writes requested text to standard output; a failure counts.
+  void print(std::string_view text);
+  /// Renders everything once and gives the exit code. Nothing may be printed after it.
+  int finish(const DiagOptions& options);
+
+ private:
+  ToolIo& io_;
+  std::string tool_;
+  DiagnosticLog log_;
+  int exit_ = kExitDone;
+};
+
+/// --list-rules and --explain. True if one of them was asked for and answered (or refused).
+bool answer_rule_questions(const DiagOptions& options, Report& report);
+
+/// The text of --version.
+std::string version_text(std::string_view tool);
+
+/// A diagnostic about a file as a whole, or about none.
+Diagnostic placeless(const Rule& rule, std::string file, std::string message);
+
+}  // namespace meridian::tools
