@@ -59,6 +59,7 @@ struct FieldPlan {
   std::string lanes_pattern;    ///< named_lanes
   std::string rule_code;        ///< rule for a bad value, if not the usual one
   std::string known_list;
+  std::string size_element;     ///< hex_bytes: sibling element that says how many bytes there are
   FieldKind kind = FieldKind::scalar;
   Scalar scalar = Scalar::none; ///< of the value or of a vector's elements
   Converter converter = Converter::plain;
@@ -101,6 +102,7 @@ struct TypePlan {
   std::string xml;        ///< Item type, or root element
   std::vector<std::string> aliases;
   std::string noun;
+  bool is_typed = false;  ///< the schema gives an XML type name, which elements carry as `type`
   bool is_struct = false, sparse = false, lanes_are_attributes = false, lanes_are_text = false, unknown_item = false;
   uint32_t size = 0, align = 1;     ///< structs
   std::vector<FieldPlan> fields;    ///< XML order: struct offsets, table ids

@@ -31,6 +31,7 @@ struct CompileOptions {
   Dialect dialect = Dialect::automatic;
   bool names = true;                 ///< keep the names table
   bool embed_schema = false;         ///< put the reflection schema into the info section
+  bool lint = true;                  ///< run the rule checks; without, only what cannot be read is reported
   bool note_missing = false;         ///< look for missing elements (XML013); costs time, so only when switched on
   std::string stem;                  ///< file stem that a missing `name` takes; empty: name 0
   uint32_t jobs = 0;                 ///< threads for one file; 0: all, 1: none

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: MIT
+#include "text_values.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace meridian::tools {
+namespace {
+
+bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
+
+bool equal_folded(std::string_view a, std::string_view b) {
+  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) { return lower(x) == lower(y); });
+}
+
+bool has_decimal_comma(std::string_view t) {
+  const size_t comma = t.find(',');
+  if (comma == std::string_view::npos || comma == 0 || comma + 1 >= t.size()) return false;
+  return std::all_of(t.begin(), t.end(), [](char c) { return (c >= '0' && c <= '9') || c == ',' || c == '.' || c == '-' || c == '+' || c == 'e' || c == 'E'; });
+}
+
+// The number before any '.', 'e' is beyond what a double holds only if the exponent is positive: from_chars does not say
+// which end of the range was left.
+bool is_underflow(std::string_view t) {
+  const size_t e = t.find_first_of("eE");
+  if (e != std::string_view::npos && e + 1 < t.size() && t[e + 1] == '-') return true;
+  const std::string_view mantissa = t.substr(0, e);
+  // 0.000...01 without an exponent
+  const size_t dot = mantissa.find('.');
+  const std::string_view whole = mantissa.substr(0, dot);
+  return std::all_of(whole.begin(), whole.end(), [](char c) { return c == '0' || c == '-'; });
+}
+
+template <class F>
+ParsedNumber parse_as(std::string_view t) {
+  ParsedNumber out;
+  const bool plus = t[0] == '+';
+  if (plus) t.remove_prefix(1);
+  F value{};
+  const auto [end, ec] = std::from_chars(t.data(), t.data() + t.size(), value);
+  if (ec == std::errc::invalid_argument || end != t.data() + t.size() || (plus && !t.empty() && (t[0] == '-' || t[0] == '+'))) {
+    out.error = has_decimal_comma(t) ? NumberError::decimal_comma : NumberError::not_a_number;
+    // Spellings of nan and inf that from_chars does not take are still that.
+    for (const std::string_view word : {"1.#inf", "1.#qnan", "-1.#inf", "-1.#ind", "infinity", "-infinity"})
+      if (equal_folded(t, word)) out.error = NumberError::not_finite;
+    return out;
+  }
+  if (ec == std::errc::result_out_of_range) {
+    if (!is_underflow(t)) {
+      out.error = NumberError::not_finite;
+      return out;
+    }
+    value = t[0] == '-' ? -F{0} : F{0};
+    out.error = NumberError::underflow;
+  } else if (!std::isfinite(value)) {
+    out.error = NumberError::not_finite;
+    return out;
+  }
+  if constexpr (sizeof(F) == 4)
+    out.bits = std::bit_cast<uint32_t>(value);
+  else
+    out.bits = std::bit_cast<uint64_t>(value);
+  return out;
+}
+
+uint64_t mask(Scalar scalar) {
+  const uint32_t size = scalar_size(scalar);
+  return size == 8 ? ~uint64_t{0} : (uint64_t{1} << (size * 8)) - 1;
+}
+
+bool is_signed(Scalar s) { return s == Scalar::i8 || s == Scalar::i16 || s == Scalar::i32 || s == Scalar::i64; }
+
+}  // namespace
+
+uint32_t scalar_size(Scalar scalar) {
+  switch (scalar) {
+    case Scalar::none: return 0;
+    case Scalar::u8:
+    case Scalar::i8:
+    case Scalar::boolean: return 1;
+    case Scalar::u16:
+    case Scalar::i16: return 2;
+    case Scalar::u32:
+    case Scalar::i32:
+    case Scalar::f32: return 4;
+    case Scalar::u64:
+    case Scalar::i64:
+    case Scalar::f64: return 8;
+  }
+  return 0;
+}
+
+int64_t scalar_min(Scalar s) {
+  if (!is_signed(s)) return 0;
+  return s == Scalar::i64 ? std::numeric_limits<int64_t>::min() : -(int64_t{1} << (scalar_size(s) * 8 - 1));
+}
+
+int64_t scalar_max(Scalar s) {
+  if (s == Scalar::boolean) return 1;
+  if (scalar_size(s) == 8) return std::numeric_limits<int64_t>::max();
+  return is_signed(s) ? (int64_t{1} << (scalar_size(s) * 8 - 1)) - 1 : (int64_t{1} << (scalar_size(s) * 8)) - 1;
+}
+
+bool is_float(Scalar s) { return s == Scalar::f32 || s == Scalar::f64; }
+
+uint64_t float_bits(Scalar scalar, double value) {
+  return scalar == Scalar::f32 ? std::bit_cast<uint32_t>(static_cast<float>(value)) : std::bit_cast<uint64_t>(value);
+}
+
+void store_bits(uint8_t* at, uint32_t size, uint64_t bits) { std::memcpy(at, &bits, size); }
+
+uint64_t load_bits(const uint8_t* at, uint32_t size) {
+  uint64_t bits = 0;
+  std::memcpy(&bits, at, size);
+  return bits;
+}
+
+int64_t signed_value(Scalar s, uint64_t bits) {
+  switch (s) {
+    case Scalar::i8: return static_cast<int8_t>(bits);
+    case Scalar::i16: return static_cast<int16_t>(bits);
+    case Scalar::i32: return static_cast<int32_t>(bits);
+    default: return static_cast<int64_t>(bits);
+  }
+}
+
+bool store_number(std::string_view text, Scalar scalar, uint8_t* at) {
+  ParsedNumber n;
+  if (scalar == Scalar::boolean) {
+    const int b = parse_boolean(text);
+    if (b < 0) return false;
+    n.bits = static_cast<uint64_t>(b);
+  } else {
+    n = is_float(scalar) ? parse_float(text, scalar) : parse_integer(text, scalar);
+  }
+  if (n.error != NumberError::none) return false;
+  store_bits(at, scalar_size(scalar), n.bits);
+  return true;
+}
+
+std::string_view trim(std::string_view t) {
+  while (!t.empty() && is_blank(t.front())) t.remove_prefix(1);
+  while (!t.empty() && is_blank(t.back())) t.remove_suffix(1);
+  return t;
+}
+
+ParsedNumber parse_integer(std::string_view text, Scalar scalar) {
+  ParsedNumber out;
+  std::string_view t = trim(text);
+  if (t.empty()) return {NumberError::empty, 0};
+  const std::string_view whole = t;
+  bool negative = false;
+  if (t[0] == '+' || t[0] == '-') {
+    negative = t[0] == '-';
+    t.remove_prefix(1);
+  }
+  int base = 10;
+  if (t.size() > 2 && t[0] == '0' && (t[1] == 'x' || t[1] == 'X')) {
+    base = 16;
+    t.remove_prefix(2);
+  }
+  uint64_t magnitude = 0;
+  const auto [end, ec] = std::from_chars(t.data(), t.data() + t.size(), magnitude, base);
+  if (ec == std::errc::invalid_argument || end != t.data() + t.size()) {
+    if (base == 10 && ec != std::errc::invalid_argument && (*end == '.' || *end == 'e' || *end == 'E')) {
+      // A float in an integer field: fine where it is one exactly. Doubles hold every 32-bit integer.
+      const ParsedNumber f = parse_float(whole, Scalar::f64);
+      const double value = std::bit_cast<double>(f.bits);
+      if (f.error == NumberError::none) {
+        if (value != std::floor(value)) return {NumberError::not_an_integer, 0};
+        if (value < static_cast<double>(scalar_min(scalar)) || value > static_cast<double>(scalar_max(scalar)) || std::fabs(value) > 9007199254740992.0)
+          return {NumberError::out_of_range, 0};
+        return {NumberError::exact_float, static_cast<uint64_t>(static_cast<int64_t>(value)) & mask(scalar)};
+      }
+      if (f.error == NumberError::not_finite) return {NumberError::out_of_range, 0};
+    }
+    out.error = has_decimal_comma(whole) ? NumberError::decimal_comma : NumberError::not_a_number;
+    return out;
+  }
+  // Magnitude of the smallest signed value is one more than of the largest.
+  const uint64_t limit = scalar == Scalar::u64 ? ~uint64_t{0} : static_cast<uint64_t>(scalar_max(scalar));
+  const uint64_t limit_here = negative ? (is_signed(scalar) ? limit + 1 : 0) : limit;
+  // 0xFFFFFFFF in a signed 32-bit field is -1 spelt as a bit pattern.
+  const bool pattern = base == 16 && is_signed(scalar) && !negative && magnitude <= mask(scalar);
+  if (ec == std::errc::result_out_of_range || (magnitude > limit_here && !pattern)) return {NumberError::out_of_range, 0};
+  out.bits = (negative ? ~magnitude + 1 : magnitude) & mask(scalar);
+  return out;
+}
+
+ParsedNumber parse_float(std::string_view text, Scalar scalar) {
+  const std::string_view t = trim(text);
+  if (t.empty()) return {NumberError::empty, 0};
+  return scalar == Scalar::f32 ? parse_as<float>(t) : parse_as<double>(t);
+}
+
+int parse_boolean(std::string_view text) {
+  const std::string_view t = trim(text);
+  if (t == "true" || t == "1") return 1;
+  if (t == "false" || t == "0") return 0;
+  if (equal_folded(t, "true")) return 1;
+  return equal_folded(t, "false") ? 0 : -1;
+}
+
+bool parse_hash_literal(std::string_view t, uint32_t& hash) {
+  size_t prefix = 0;
+  if (t.starts_with("hash_")) prefix = 5;
+  if (t.starts_with("0x") || t.starts_with("0X")) prefix = 2;
+  if (prefix == 0 || t.size() == prefix || t.size() > prefix + 8) return false;
+  const auto [end, ec] = std::from_chars(t.data() + prefix, t.data() + t.size(), hash, 16);
+  return ec == std::errc() && end == t.data() + t.size();
+}
+
+void append_number(std::string& out, Scalar scalar, uint64_t bits) {
+  std::array<char, 32> text;
+  std::to_chars_result r{};
+  char* const begin = text.data();
+  char* const end = begin + text.size();
+  switch (scalar) {
+    case Scalar::f32: r = std::to_chars(begin, end, std::bit_cast<float>(static_cast<uint32_t>(bits))); break;
+    case Scalar::f64: r = std::to_chars(begin, end, std::bit_cast<double>(bits)); break;
+    case Scalar::boolean: out += bits != 0 ? "true" : "false"; return;
+    default:
+      r = is_signed(scalar) ? std::to_chars(begin, end, signed_value(scalar, bits)) : std::to_chars(begin, end, bits);
+  }
+  out.append(begin, r.ptr);
+}
+
+void append_hash_literal(std::string& out, uint32_t hash) {
+  constexpr char digits[] = "0123456789ABCDEF";
+  out += "hash_";
+  for (int shift = 28; shift >= 0; shift -= 4) out += digits[hash >> shift & 15];
+}
+
+std::string fold(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = lower(c);
+  return out;
+}
+
+std::string_view nearest(std::string_view text, const std::vector<std::string_view>& candidates) {
+  const std::string wanted = fold(text.substr(0, 64));
+  std::string_view best;
+  size_t best_distance = wanted.size() / 3 + 1;  // further away is no help
+  std::vector<size_t> row;
+  for (const std::string_view candidate : candidates) {
+    const std::string c = fold(candidate.substr(0, 64));
+    row.resize(c.size() + 1);
+    for (size_t j = 0; j <= c.size(); ++j) row[j] = j;
+    for (size_t i = 1; i <= wanted.size(); ++i) {
+      size_t diagonal = row[0];
+      row[0] = i;
+      for (size_t j = 1; j <= c.size(); ++j) {
+        const size_t up = row[j];
+        row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (wanted[i - 1] == c[j - 1] ? 0 : 1)});
+        diagonal = up;
+      }
+    }
+    if (row[c.size()] < best_distance) {
+      best_distance = row[c.size()];
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+}  // namespace meridian::tools

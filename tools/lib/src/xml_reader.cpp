@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: MIT
+// Documents, windows, places and kept XML. Structures are in xml_reader_structs.cpp, values in xml_reader_values.cpp.
+#include "xml_reader.h"
+
+#include <tbb/enumerable_thread_specific.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+
+#include "reader.h"
+#include "text_values.h"
+
+namespace meridian::tools {
+namespace {
+
+constexpr size_t npos = std::string_view::npos;
+
+bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+
+// The first byte where a tag is not `name = "value"` and so on; npos if every tag is fine. tinyxml2 says only the line,
+// so this is asked when it has refused a document.
+size_t find_bad_attribute(std::string_view text) {
+  for (size_t p = text.find('<'); p != npos; p = text.find('<', p)) {
+    const std::string_view rest = text.substr(p);
+    if (rest.starts_with("<!--")) {
+      p = text.find("-->", p);
+    } else if (rest.starts_with("<![CDATA[")) {
+      p = text.find("]]>", p);
+    } else if (rest.starts_with("</") || rest.starts_with("<?") || rest.starts_with("<!")) {
+      p = text.find('>', p);
+    } else {
+      while (p < text.size() && !is_blank(text[p]) && text[p] != '/' && text[p] != '>') ++p;
+      while (true) {
+        while (p < text.size() && is_blank(text[p])) ++p;
+        if (p >= text.size()) return npos;
+        if (text[p] == '>') break;
+        if (text[p] == '/') {
+          if (p + 1 < text.size() && text[p + 1] == '>') break;
+          return p;
+        }
+        const size_t name = p;
+        while (p < text.size() && !is_blank(text[p]) && text[p] != '=' && text[p] != '>' && text[p] != '/' && text[p] != '"' && text[p] != '\'') ++p;
+        if (p == name || (text[name] >= '0' && text[name] <= '9')) return name;
+        const size_t name_end = p;
+        while (p < text.size() && is_blank(text[p])) ++p;
+        if (p >= text.size() || text[p] != '=') return name_end;
+        ++p;
+        while (p < text.size() && is_blank(text[p])) ++p;
+        if (p >= text.size() || (text[p] != '"' && text[p] != '\'')) return p;
+        p = text.find(text[p], p + 1);
+        if (p == npos) return name;
+        ++p;
+        if (p < text.size() && !is_blank(text[p]) && text[p] != '/' && text[p] != '>') return p;
+      }
+    }
+    if (p == npos) return npos;
+  }
+  return npos;
+}
+
+void append_escaped(std::string& out, std::string_view text, bool in_attribute) {
+  for (const char c : text) {
+    switch (c) {
+      case '&': out += "&amp;"; break;
+      case '<': out += "&lt;"; break;
+      case '>': out += "&gt;"; break;
+      case '"': in_attribute ? out += "&quot;" : out += c; break;
+      case '\n': in_attribute ? out += "&#10;" : out += c; break;
+      case '\r': out += "&#13;"; break;
+      default: out += c;
+    }
+  }
+}
+
+}  // namespace
+
+std::string_view trim_layout(std::string_view t) {
+  const auto layout = [](std::string_view blanks) { return blanks.find_first_of("\n\r") != npos; };
+  size_t begin = 0;
+  while (begin < t.size() && is_blank(t[begin])) ++begin;
+  if (begin == t.size()) return {};
+  size_t end = t.size();
+  while (is_blank(t[end - 1])) --end;
+  // A blank on the text's own line belongs to it.
+  const size_t from = layout(t.substr(0, begin)) ? begin : 0;
+  const size_t to = layout(t.substr(end)) ? end : t.size();
+  return t.substr(from, to - from);
+}
+
+void ItemList::append(ItemList&& next) {
+  for (Kept& k : next.kept) {
+    k.item += count;
+    kept.push_back(std::move(k));
+  }
+  if (next.hoisted.size() > hoisted.size()) hoisted.resize(next.hoisted.size());
+  for (size_t h = 0; h < next.hoisted.size(); ++h)
+    for (TableValue& record : next.hoisted[h]) {
+      record.owner += count;
+      hoisted[h].push_back(std::move(record));
+    }
+  bytes.insert(bytes.end(), next.bytes.begin(), next.bytes.end());
+  std::move(next.strings.begin(), next.strings.end(), std::back_inserter(strings));
+  std::move(next.tables.begin(), next.tables.end(), std::back_inserter(tables));
+  places.insert(places.end(), next.places.begin(), next.places.end());
+  count += next.count;
+  next = ItemList();
+}
+
+// --- places ----------------------------------------------------------------------------------------------------------
+
+size_t Reader::offset(const char* p) const {
+  const size_t copy = static_cast<size_t>(p - mapping_.base);
+  const auto after = std::upper_bound(mapping_.segments.begin(), mapping_.segments.end(), copy,
+                                      [](size_t c, const Segment& s) { return c < s.copy; });
+  const Segment& s = *(after - 1);
+  return s.source + (copy - s.copy);
+}
+
+std::string_view Reader::blanked(std::string_view bytes, size_t begin, std::string& storage) const {
+  for (const ByteRange& r : scan_.instructions) {
+    if (r.end <= begin || r.begin >= begin + bytes.size()) continue;
+    if (storage.empty()) storage = bytes;
+    const size_t from = std::max(r.begin, begin) - begin;
+    std::fill(storage.begin() + static_cast<std::ptrdiff_t>(from),
+              storage.begin() + static_cast<std::ptrdiff_t>(std::min(r.end - begin, bytes.size())), ' ');
+  }
+  return storage.empty() ? bytes : std::string_view(storage);
+}
+
+std::unique_ptr<tinyxml2::XMLDocument> Reader::parse(std::string_view bytes, Mapping& mapping, size_t source_begin) {
+  auto document = std::make_unique<tinyxml2::XMLDocument>(true, tinyxml2::PRESERVE_WHITESPACE);
+  if (document->Parse(bytes.data(), bytes.size()) != tinyxml2::XML_SUCCESS || document->FirstChildElement() == nullptr) {
+    malformed = true;
+    return nullptr;
+  }
+  // The first element's name is the second byte of the copy: that is where the copy lies.
+  mapping.base = document->FirstChildElement()->Name() - 1;
+  if (mapping.segments.empty()) mapping.segments.push_back({0, source_begin});
+  return document;
+}
+
+int Reader::window_of(const tinyxml2::XMLNode& node) {
+  const tinyxml2::XMLUnknown* marker = node.ToUnknown();
+  // The scan refuses `<!` in sources, so an unknown can only be ours: `<!w17>`.
+  return marker == nullptr ? -1 : std::atoi(marker->Value() + 1);
+}
+
+// --- messages --------------------------------------------------------------------------------------------------------
+
+std::string Reader::label() const {
+  std::string out = label_prefix_;
+  for (const Step& s : steps_) {
+    if (!out.empty()) out += ", ";
+    out.append(s.noun).append(" ").append(std::to_string(s.index));
+  }
+  return out;
+}
+
+void Reader::report(const Rule& rule, Severity severity, size_t at, std::string message) {
+  findings.push_back({&rule, severity, at, label(), std::move(message), {}});
+}
+
+namespace {
+
+// `redm_loves_you_<hex>` and `<name>_0x<8 hex>`: names that only RDR 2 tools write.
+bool is_rdr3_name(std::string_view name) {
+  if (name.starts_with("redm_loves_you_")) return true;
+  if (name.size() < 11) return false;
+  const std::string_view tail = name.substr(name.size() - 11);
+  return tail.starts_with("_0x") && std::all_of(tail.begin() + 3, tail.end(), [](char c) {
+           return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'F') || (c >= 'a' && c <= 'f');
+         });
+}
+
+// Members that RDR 2 files have under a readable name. Found in published files.
+bool is_known_rdr3_name(std::string_view name) {
+  static constexpr std::string_view names[] = {"powerGridId", "txdRelationships", "id", "drawableDictionaryName", "visibilityDictionary"};
+  return std::find(std::begin(names), std::end(names), name) != std::end(names);
+}
+
+}  // namespace
+
+void Reader::report_foreign(const Rule& rule, size_t at, std::string message, std::string_view name) {
+  Finding finding{&rule, rule.severity, at, label(), std::move(message), {}};
+  const bool by_pattern = is_rdr3_name(name);
+  if (options_.dialect != Dialect::gta5 && (by_pattern || is_known_rdr3_name(name)))
+    foreign.push_back({std::move(finding), by_pattern});
+  else
+    findings.push_back(std::move(finding));
+}
+
+// --- kept XML --------------------------------------------------------------------------------------------------------
+
+bool Reader::ignorable_attribute(std::string_view name) {
+  // What other tools add and nobody needs: the type of an array's elements, the kind of its text, an explicit null.
+  return name == "itemType" || name == "content" || name == "nil" || name.ends_with(":nil") || name == "xmlns" || name.starts_with("xmlns:");
+}
+
+void Reader::keep(KeptKind kind, std::string name, std::string text) {
+  std::string path;
+  for (const std::string_view part : sub_path_) {
+    if (!path.empty()) path += '.';
+    path += part;
+  }
+  owner_.kept->push_back({kind, owner_.item, std::move(path), std::move(name), std::move(text)});
+}
+
+void Reader::canonical(const Element& e, std::string& out) {
+  out.append("<").append(e.Name());
+  for (const tinyxml2::XMLAttribute* a = e.FirstAttribute(); a != nullptr; a = a->Next()) {
+    out.append(" ").append(a->Name()).append("=\"");
+    append_escaped(out, a->Value(), true);
+    out += '"';
+  }
+  std::string inner, text;
+  const auto flush = [&] {
+    append_escaped(inner, trim_layout(text), false);
+    text.clear();
+  };
+  for (const tinyxml2::XMLNode* node = e.FirstChild(); node != nullptr; node = node->NextSibling()) {
+    if (node->ToText() != nullptr) {
+      text += node->Value();
+    } else if (const Element* child = node->ToElement()) {
+      flush();
+      canonical(*child, inner);
+    } else if (window_of(*node) >= 0) {
+      flush();
+      each_in_window(window_of(*node), [&](const Element& item) { canonical(item, inner); });
+    }
+  }
+  flush();
+  if (inner.empty()) {
+    out += "/>";
+    return;
+  }
+  out.append(">").append(inner).append("</").append(e.Name()).append(">");
+}
+
+void Reader::keep_element(const Element& e, std::string_view what, const TypePlan* plan) {
+  const std::string_view name = e.Name();
+  std::string message = "unknown " + std::string(what) + " '" + std::string(name) + "' kept as is";
+  if (plan != nullptr) {
+    std::vector<std::string_view> known;
+    plan->names(known);
+    const std::string_view near = nearest(name, known);
+    if (!near.empty()) message += "; did you mean '" + std::string(near) + "'?";
+  }
+  report_foreign(rules::unknown_name, offset(e), std::move(message), name);
+  std::string text;
+  canonical(e, text);
+  keep(KeptKind::element, {}, std::move(text));
+}
+
+void Reader::keep_attribute(const tinyxml2::XMLAttribute& a) {
+  if (ignorable_attribute(a.Name())) return;
+  report_foreign(rules::unknown_name, offset(a.Name()), "unknown attribute '" + std::string(a.Name()) + "' kept as is", a.Name());
+  keep(KeptKind::attribute, a.Name(), a.Value());
+}
+
+void Reader::keep_stray_text(const Element& e) {
+  for (const tinyxml2::XMLNode* node = e.FirstChild(); node != nullptr; node = node->NextSibling()) {
+    const tinyxml2::XMLText* text = node->ToText();
+    if (text == nullptr) continue;
+    const std::string_view t = trim(text->Value());
+    if (t.empty()) continue;
+    report(rules::unknown_name, offset(t.data()), "text '" + std::string(t.substr(0, 40)) + "' in '" + e.Name() + "' has no meaning here; kept as is");
+    keep(KeptKind::text, {}, std::string(t));
+  }
+}
+
+// --- skeleton and windows --------------------------------------------------------------------------------------------
+
+void Reader::read_skeleton(TableValue& root, std::vector<WindowTask>& tasks) {
+  tasks_ = &tasks;
+  Mapping mapping;
+  std::string skeleton;
+  std::string storage;
+  std::string_view bytes = text_.substr(scan_.root.begin, scan_.root.end - scan_.root.begin);
+  if (scan_.windows.empty()) {
+    bytes = blanked(bytes, scan_.root.begin, storage);
+  } else {
+    // The root element with each window replaced by a marker, and where the pieces came from.
+    size_t from = scan_.root.begin;
+    for (size_t i = 0; i <= scan_.windows.size(); ++i) {
+      const size_t to = i < scan_.windows.size() ? scan_.windows[i].begin : scan_.root.end;
+      mapping.segments.push_back({skeleton.size(), from});
+      std::string piece;
+      skeleton += blanked(text_.substr(from, to - from), from, piece);
+      if (i == scan_.windows.size()) break;
+      mapping.segments.push_back({skeleton.size(), to});
+      skeleton += "<!w" + std::to_string(i) + ">";
+      from = scan_.windows[i].end;
+    }
+    bytes = skeleton;
+  }
+  const auto document = parse(bytes, mapping, scan_.root.begin);
+  if (document == nullptr) return;
+  mapping_ = std::move(mapping);
+  const Element& e = *document->RootElement();
+  root.type = &binding_.root();
+  owner_ = {&root.kept, 0};
+  read_table(e, binding_.root(), root);
+}
+
+void Reader::read_window(const WindowTask& task, ItemList& out) {
+  const Window& w = scan_.windows[static_cast<size_t>(task.window)];
+  std::string storage;
+  Mapping mapping;
+  const auto document = parse(blanked(text_.substr(w.begin, w.end - w.begin), w.begin, storage), mapping, w.begin);
+  if (document == nullptr) return;
+  mapping_ = std::move(mapping);
+  label_prefix_ = task.label;
+  // Structs and scalars of this window have about the size of its first Items; one growth is enough mostly.
+  if (task.field->kind == FieldKind::struct_vector) out.bytes.reserve(size_t{w.items} * task.field->size);
+  uint32_t index = task.first_index;
+  for (const Element* e = document->FirstChildElement(); e != nullptr; e = e->NextSiblingElement())
+    read_item(*e, *task.owner, *task.field, out, index++);
+}
+
+namespace {
+
+// One note for all that only RDR 2 files have, or findings of their own.
+void settle_dialect(std::vector<ForeignFinding>& foreign, const CompileOptions& options, std::vector<Finding>& findings) {
+  const bool rdr3 = options.dialect == Dialect::rdr3 ||
+                    std::any_of(foreign.begin(), foreign.end(), [](const ForeignFinding& f) { return f.by_pattern; });
+  if (foreign.empty()) return;
+  if (!rdr3) {
+    for (ForeignFinding& f : foreign) findings.push_back(std::move(f.finding));
+    return;
+  }
+  const auto first = std::min_element(foreign.begin(), foreign.end(), [](const ForeignFinding& a, const ForeignFinding& b) {
+    return a.finding.offset < b.finding.offset;
+  });
+  findings.push_back({&rules::unknown_name, Severity::note, first->finding.offset, {},
+                      "an RDR 2 file: " + std::to_string(foreign.size()) + " members or types that only RDR 2 has are kept as they are", {}});
+}
+
+}  // namespace
+
+ReadResult read_xml(std::string_view text, const ScanResult& scan, const Binding& binding, const CompileOptions& options) {
+  ReadResult result;
+  std::vector<WindowTask> tasks;
+  Reader skeleton(text, scan, binding, options);
+  skeleton.read_skeleton(result.root, tasks);
+
+  const auto cancelled = [&] { return options.cancel != nullptr && options.cancel->load(std::memory_order_relaxed); };
+  std::vector<ItemList> lists(tasks.size());
+  std::vector<Reader> readers;
+  if (options.jobs == 1 || tasks.size() < 2) {
+    readers.emplace_back(text, scan, binding, options);
+    for (size_t i = 0; i < tasks.size() && !cancelled(); ++i) readers[0].read_window(tasks[i], lists[i]);
+  } else {
+    tbb::enumerable_thread_specific<Reader> local([&] { return Reader(text, scan, binding, options); });
+    tbb::task_arena arena(options.jobs == 0 ? tbb::task_arena::automatic : static_cast<int>(options.jobs));
+    arena.execute([&] {
+      tbb::parallel_for(size_t{0}, tasks.size(), [&](size_t i) {
+        if (!cancelled()) local.local().read_window(tasks[i], lists[i]);
+      });
+    });
+    for (Reader& r : local) readers.push_back(std::move(r));
+  }
+  readers.push_back(std::move(skeleton));
+  result.cancelled = cancelled();
+
+  for (size_t i = 0; i < tasks.size(); ++i) (*tasks[i].parts)[tasks[i].part].items = std::move(lists[i]);
+  // Lists of the skeleton are put together once all their windows are there. Task order is document order.
+  for (const WindowTask& task : tasks) {
+    std::vector<ListPart>& parts = *task.parts;
+    if (parts.size() < 2) continue;
+    ItemList whole = std::move(parts[0].items);
+    size_t bytes = whole.bytes.size();
+    for (const ListPart& p : parts) bytes += p.items.bytes.size();
+    whole.bytes.reserve(bytes);
+    for (size_t p = 1; p < parts.size(); ++p) whole.append(std::move(parts[p].items));
+    parts.resize(1);
+    parts[0].items = std::move(whole);
+  }
+
+  std::vector<ForeignFinding> foreign;
+  bool malformed = false;
+  for (Reader& r : readers) {
+    malformed = malformed || r.malformed;
+    std::move(r.findings.begin(), r.findings.end(), std::back_inserter(result.findings));
+    std::move(r.foreign.begin(), r.foreign.end(), std::back_inserter(foreign));
+    result.names.merge(r.names);
+    result.items += r.items;
+  }
+  settle_dialect(foreign, options, result.findings);
+
+  // A refused document leaves holes, so nothing else that was found is reliable: say only where the fault is.
+  if (malformed) {
+    const std::string_view root = text.substr(scan.root.begin, scan.root.end - scan.root.begin);
+    const size_t bad = find_bad_attribute(root);
+    result.findings.clear();
+    result.findings.push_back({&rules::malformed_xml, Severity::error, scan.root.begin + (bad == npos ? 0 : bad), {},
+                               "a tag is not well formed (attributes are written name=\"value\")", {}});
+  }
+  return result;
+}
+
+size_t locate_value(std::string_view text, size_t element, std::string_view child) {
+  if (element == 0 || element > text.size()) return element;
+  // The element alone, by a scan that ends at its closing tag: read as a document of its own.
+  CompileLimits limits;
+  const std::string_view from = text.substr(element - 1);
+  size_t depth = 0, end = npos;
+  for (size_t p = 0; p < from.size();) {
+    const size_t open = from.find('<', p);
+    if (open == npos) break;
+    if (from.substr(open).starts_with("<!--")) {
+      const size_t close = from.find("-->", open);
+      if (close == npos) break;
+      p = close + 3;
+      continue;
+    }
+    const size_t close = from.find('>', open);
+    if (close == npos) break;
+    if (from[open + 1] == '/') --depth;
+    else if (from[close - 1] != '/') ++depth;
+    p = close + 1;
+    if (depth == 0) {
+      end = p;
+      break;
+    }
+  }
+  if (end == npos) return element;
+  tinyxml2::XMLDocument document(true, tinyxml2::PRESERVE_WHITESPACE);
+  if (document.Parse(from.data(), end) != tinyxml2::XML_SUCCESS || document.RootElement() == nullptr) return element;
+  const char* const base = document.RootElement()->Name() - 1;
+  const tinyxml2::XMLElement* found = document.RootElement()->FirstChildElement(std::string(child).c_str());
+  if (found == nullptr) return element;
+  const char* at = found->Name();
+  if (const tinyxml2::XMLAttribute* value = found->FindAttribute("value")) at = value->Value();
+  else if (found->GetText() != nullptr) at = trim(found->GetText()).data();
+  return element - 1 + static_cast<size_t>(at - base);
+}
+
+}  // namespace meridian::tools

@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: MIT
+#include "xml_scan.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+namespace meridian::tools {
+namespace {
+
+constexpr size_t npos = std::string_view::npos;
+
+bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+
+bool is_name_start(char c) {
+  const auto b = static_cast<unsigned char>(c);
+  return (b >= 'a' && b <= 'z') || (b >= 'A' && b <= 'Z') || b == '_' || b == ':' || b >= 0x80;
+}
+
+// Length of a valid UTF-8 sequence at p, or 0. Follows table 3-7 of the Unicode standard.
+size_t utf8_length(const unsigned char* p, const unsigned char* end) {
+  const size_t left = static_cast<size_t>(end - p);
+  const auto tail = [&](size_t i, unsigned lo = 0x80, unsigned hi = 0xBF) { return i < left && p[i] >= lo && p[i] <= hi; };
+  if (p[0] < 0x80) return 1;
+  if (p[0] >= 0xC2 && p[0] <= 0xDF) return tail(1) ? 2 : 0;
+  if (p[0] == 0xE0) return tail(1, 0xA0) && tail(2) ? 3 : 0;
+  if (p[0] == 0xED) return tail(1, 0x80, 0x9F) && tail(2) ? 3 : 0;
+  if (p[0] >= 0xE1 && p[0] <= 0xEF) return tail(1) && tail(2) ? 3 : 0;
+  if (p[0] == 0xF0) return tail(1, 0x90) && tail(2) && tail(3) ? 4 : 0;
+  if (p[0] >= 0xF1 && p[0] <= 0xF3) return tail(1) && tail(2) && tail(3) ? 4 : 0;
+  if (p[0] == 0xF4) return tail(1, 0x80, 0x8F) && tail(2) && tail(3) ? 4 : 0;
+  return 0;
+}
+
+// An open element, with the run of small Items among its children that may become a window.
+struct Frame {
+  const char* name;
+  uint32_t name_size;
+  bool is_item;
+  size_t begin;
+  size_t windows_before;  // windows known when it opened: what comes after is inside it
+  size_t run_begin = 0, run_end = 0;
+  uint32_t run_items = 0;
+  size_t pending_waiver = npos;  // index of a waiver that waits for the next child
+};
+
+class Scanner {
+ public:
+  Scanner(std::string_view text, const CompileLimits& limits, size_t window_bytes)
+      : text_(text), limits_(limits), window_bytes_(window_bytes),
+        has_references_(text.find('&') != npos), has_waivers_(text.find("lint-ok") != npos) {}
+
+  ScanResult run() {
+    stack_.reserve(limits_.max_depth + 1);
+    while (ok_) {
+      const size_t open = find_char('<', pos_);
+      check_text(pos_, open == npos ? text_.size() : open);
+      if (!ok_ || open == npos) break;
+      pos_ = open;
+      markup();
+    }
+    if (ok_) finish();
+    std::sort(out_.windows.begin(), out_.windows.end(), [](const Window& a, const Window& b) { return a.begin < b.begin; });
+    return std::move(out_);
+  }
+
+ private:
+  size_t find_char(char c, size_t from) const {
+    if (from >= text_.size()) return npos;
+    const void* hit = std::memchr(text_.data() + from, c, text_.size() - from);
+    return hit == nullptr ? npos : static_cast<size_t>(static_cast<const char*>(hit) - text_.data());
+  }
+
+  void fail(const Rule& rule, size_t offset, std::string message) {
+    out_.findings.push_back({&rule, Severity::error, offset, {}, std::move(message), {}});
+    ok_ = false;
+  }
+
+  void fail_truncated(const char* inside) {
+    fail(rules::malformed_xml, text_.size(), std::string("the file ends inside ") + inside);
+  }
+
+  void check_text(size_t begin, size_t end) {
+    if (stack_.empty()) {
+      for (size_t i = begin; i < end; ++i) {
+        if (is_blank(text_[i])) continue;
+        // Before the declaration anything may stand (some tools write a blank line or a stray character there), but
+        // text before or after the root element is lost data.
+        return fail(rules::malformed_xml, i, saw_root_ ? "text after the root element" : "text before the root element");
+      }
+    }
+    if (has_references_) check_references(begin, end);
+  }
+
+  void check_references(size_t begin, size_t end) {
+    for (size_t amp = text_.find('&', begin); amp != npos && amp < end; amp = text_.find('&', amp + 1)) {
+      const size_t semicolon = text_.find(';', amp);
+      const std::string_view name =
+          semicolon == npos || semicolon >= end ? std::string_view() : text_.substr(amp + 1, semicolon - amp - 1);
+      if (name == "lt" || name == "gt" || name == "amp" || name == "quot" || name == "apos") continue;
+      if (!name.empty() && name[0] == '#' && valid_character(name.substr(1))) continue;
+      return fail(rules::malformed_xml, amp,
+                  name.empty() ? "'&' that begins no entity (write '&amp;')"
+                               : "undefined entity '&" + std::string(name.substr(0, 40)) + ";'");
+    }
+  }
+
+  static bool valid_character(std::string_view digits) {
+    const bool hex = !digits.empty() && digits[0] == 'x';
+    if (hex) digits.remove_prefix(1);
+    if (digits.empty() || digits.size() > 8) return false;
+    uint64_t code = 0;
+    for (const char c : digits) {
+      int digit = -1;
+      if (c >= '0' && c <= '9') digit = c - '0';
+      if (hex && c >= 'a' && c <= 'f') digit = c - 'a' + 10;
+      if (hex && c >= 'A' && c <= 'F') digit = c - 'A' + 10;
+      if (digit < 0) return false;
+      code = code * (hex ? 16u : 10u) + static_cast<uint64_t>(digit);
+    }
+    return code == 9 || code == 10 || code == 13 || (code >= 0x20 && code <= 0xD7FF) ||
+           (code >= 0xE000 && code <= 0xFFFD) || (code >= 0x10000 && code <= 0x10FFFF);
+  }
+
+  void markup() {
+    const std::string_view rest = text_.substr(pos_);
+    if (rest.size() < 2) return fail_truncated("a tag");
+    switch (rest[1]) {
+      case '!':
+        if (rest.starts_with("<!--")) return comment();
+        if (rest.starts_with("<![CDATA[")) return cdata();
+        if (rest.starts_with("<!DOCTYPE"))
+          return fail(rules::malformed_xml, pos_, "a DOCTYPE is refused: documents define no entities here");
+        return fail(rules::malformed_xml, pos_, "unknown markup '<!'");
+      case '?': {
+        const size_t end = text_.find("?>", pos_ + 2);
+        if (end == npos) return fail_truncated("a processing instruction");
+        if (!stack_.empty()) out_.instructions.push_back({pos_, end + 2});
+        pos_ = end + 2;
+        return;
+      }
+      case '/': return close_tag();
+      default: return open_tag();
+    }
+  }
+
+  void comment() {
+    const size_t end = text_.find("-->", pos_ + 4);
+    if (end == npos) return fail_truncated("a comment");
+    if (has_waivers_) waiver(text_.substr(pos_ + 4, end - pos_ - 4));
+    pos_ = end + 3;
+  }
+
+  void waiver(std::string_view body) {
+    while (!body.empty() && is_blank(body.front())) body.remove_prefix(1);
+    while (!body.empty() && is_blank(body.back())) body.remove_suffix(1);
+    if (!body.starts_with("lint-ok")) return;
+    body.remove_prefix(7);
+    Waiver waiver{pos_, npos, npos, body};  // begin npos: no element yet
+    if (stack_.empty()) {
+      if (!saw_root_) {  // before the root: the whole file
+        waiver.begin = 0;
+        waiver.end = text_.size();
+      }
+    } else {
+      // Several waivers may stand before one element; each waits, linked through its `end`.
+      waiver.end = stack_.back().pending_waiver;
+      stack_.back().pending_waiver = out_.waivers.size();
+    }
+    out_.waivers.push_back(waiver);
+  }
+
+  // Gives the waivers of a chain the element [begin, end).
+  void cover(size_t first_waiver, size_t begin, size_t end) {
+    for (size_t i = first_waiver; i != npos;) {
+      Waiver& w = out_.waivers[i];
+      const size_t next = w.end;
+      w.begin = begin;
+      w.end = end;
+      i = next;
+    }
+  }
+
+  void cdata() {
+    if (stack_.empty()) return fail(rules::malformed_xml, pos_, "text outside the root element");
+    const size_t end = text_.find("]]>", pos_ + 9);
+    if (end == npos) return fail_truncated("a CDATA section");
+    pos_ = end + 3;
+  }
+
+  void open_tag() {
+    const size_t begin = pos_;
+    const char* const text = text_.data();
+    const size_t size = text_.size();
+    size_t p = begin + 1;
+    if (!is_name_start(text[p])) return fail(rules::malformed_xml, begin, "'<' that begins no tag");
+    while (p < size && !is_blank(text[p]) && text[p] != '>' && text[p] != '/' && text[p] != '<') ++p;
+    const size_t name_end = p;
+    // To the closing '>', past quoted values.
+    bool closed = false;
+    while (p < size) {
+      const char c = text[p];
+      if (c == '>') { closed = true; break; }
+      if (c == '<') return fail(rules::malformed_xml, p, "'<' inside a tag");
+      if (c == '"' || c == '\'') {
+        const size_t quote = find_char(c, p + 1);
+        if (quote == npos) return fail_truncated("an attribute value");
+        if (std::memchr(text + p + 1, '<', quote - p - 1) != nullptr)
+          return fail(rules::malformed_xml, p, "'<' inside an attribute value (a quotation mark is missing?)");
+        p = quote;
+      }
+      ++p;
+    }
+    if (!closed) return fail_truncated("a tag");
+    if (has_references_) check_references(begin, p);
+    if (!ok_) return;
+    if (stack_.empty()) {
+      if (saw_root_) return fail(rules::malformed_xml, begin, "a second root element");
+      saw_root_ = true;
+      out_.root.begin = begin;
+    }
+    if (++out_.elements > limits_.max_elements)
+      return fail(rules::limit_exceeded, begin + 1, "more than " + std::to_string(limits_.max_elements) + " elements (--max-elements)");
+    if (stack_.size() >= std::min<size_t>(limits_.max_depth, 100))
+      return fail(rules::limit_exceeded, begin + 1,
+                  "elements are nested deeper than " + std::to_string(std::min<uint32_t>(limits_.max_depth, 100)) + " (--max-depth)");
+
+    Frame frame{text + begin + 1, static_cast<uint32_t>(name_end - begin - 1), false, begin, out_.windows.size()};
+    frame.is_item = frame.name_size == 4 && std::memcmp(frame.name, "Item", 4) == 0;
+    if (!stack_.empty() && !frame.is_item) end_run(stack_.back());
+    pos_ = p + 1;
+    stack_.push_back(frame);
+    if (text[p - 1] == '/') close(pos_);
+  }
+
+  void close_tag() {
+    const size_t begin = pos_;
+    const size_t end = find_char('>', begin);
+    if (end == npos) return fail_truncated("a closing tag");
+    std::string_view name = text_.substr(begin + 2, end - begin - 2);
+    while (!name.empty() && is_blank(name.back())) name.remove_suffix(1);
+    if (stack_.empty()) return fail(rules::malformed_xml, begin, "'</" + std::string(name.substr(0, 60)) + ">' closes nothing");
+    const Frame& top = stack_.back();
+    if (name.size() != top.name_size || std::memcmp(name.data(), top.name, name.size()) != 0) {
+      fail(rules::malformed_xml, begin, "'</" + std::string(name.substr(0, 60)) + ">' where '</" +
+                                            std::string(top.name, std::min<size_t>(top.name_size, 60)) + ">' is expected");
+      out_.findings.back().related.push_back({top.begin + 1, "opened here"});
+      return;
+    }
+    pos_ = end + 1;
+    close(pos_);
+  }
+
+  void end_run(Frame& frame) {
+    if (frame.run_items == 0) return;
+    // Runs far below the target are left in the skeleton: a document of their own would cost more than it saves.
+    if (frame.run_end - frame.run_begin >= window_bytes_ / 8)
+      out_.windows.push_back({frame.run_begin, frame.run_end, frame.run_items, static_cast<uint32_t>(frame_depth(frame)) + 1});
+    frame.run_items = 0;
+  }
+
+  size_t frame_depth(const Frame& frame) const { return static_cast<size_t>(&frame - stack_.data()) + 1; }
+
+  // The top element ends before `end`.
+  void close(size_t end) {
+    Frame& top = stack_.back();
+    end_run(top);
+    if (stack_.size() == 1) {
+      out_.root.end = end;
+      stack_.pop_back();
+      return;
+    }
+    Frame& parent = stack_[stack_.size() - 2];
+    if (top.is_item && window_bytes_ > 0) {
+      const size_t size = end - top.begin;
+      if (size <= window_bytes_ || out_.windows.size() == top.windows_before) {
+        out_.windows.resize(top.windows_before);  // what was cut inside it is part of it again
+        if (parent.run_items > 0 && end - parent.run_begin > window_bytes_) end_run(parent);
+        if (parent.run_items == 0) parent.run_begin = top.begin;
+        parent.run_end = end;
+        ++parent.run_items;
+      } else {
+        end_run(parent);
+      }
+    }
+    if (parent.pending_waiver != npos) {
+      cover(parent.pending_waiver, top.begin, end);
+      parent.pending_waiver = npos;
+    }
+    stack_.pop_back();
+  }
+
+  void finish() {
+    if (!stack_.empty()) {
+      const Frame& top = stack_.back();
+      fail(rules::malformed_xml, text_.size(),
+           "the file ends inside '" + std::string(top.name, std::min<size_t>(top.name_size, 60)) + "'");
+      out_.findings.back().related.push_back({top.begin + 1, "opened here"});
+    } else if (!saw_root_) {
+      fail(rules::wrong_root, 0, "no root element");
+    }
+    // Waivers with no element after them cover nothing.
+    for (Waiver& w : out_.waivers)
+      if (w.begin == npos) w.begin = w.end = w.offset;
+  }
+
+  std::string_view text_;
+  const CompileLimits& limits_;
+  size_t window_bytes_;
+  bool has_references_, has_waivers_;
+  bool ok_ = true, saw_root_ = false;
+  size_t pos_ = 0;
+  std::vector<Frame> stack_;
+  ScanResult out_;
+};
+
+}  // namespace
+
+ScanResult scan_xml(std::string_view text, const CompileLimits& limits, size_t window_bytes) {
+  return Scanner(text, limits, window_bytes).run();
+}
+
+size_t find_bad_text(std::string_view text) {
+  const auto* const begin = reinterpret_cast<const unsigned char*>(text.data());
+  const auto* const end = begin + text.size();
+  const auto* p = begin;
+  while (p < end) {
+    // Eight bytes at a time while they are ASCII and not NUL.
+    while (end - p >= 8) {
+      uint64_t word;
+      std::memcpy(&word, p, 8);
+      const uint64_t high = 0x8080808080808080u, low = 0x0101010101010101u;
+      if ((word & high) != 0 || ((word - low) & ~word & high) != 0) break;
+      p += 8;
+    }
+    for (int i = 0; i < 8 && p < end; ++i) {
+      const size_t length = *p == 0 ? 0 : utf8_length(p, end);
+      if (length == 0) return static_cast<size_t>(p - begin);
+      p += length;
+    }
+  }
+  return npos;
+}
+
+std::vector<size_t> find_placeholders(std::string_view text) {
+  std::vector<size_t> places;
+  size_t from = 0;
+  while (true) {
+    const size_t place = text.find("${", from);
+    if (place == npos) return places;
+    const size_t comment = text.find("<!--", from);
+    if (comment < place) {
+      const size_t end = text.find("-->", comment + 4);
+      if (end == npos) return places;
+      from = end + 3;
+      continue;
+    }
+    if (text.find('}', place) == npos) return places;
+    places.push_back(place);
+    from = place + 2;
+  }
+}
+
+}  // namespace meridian::tools
