@@ -17,8 +17,8 @@ int worse_exit(int a, int b) {
     switch (code) {
       case kExitInterrupted: return 6;
       case kExitInternal: return 5;
-      case kExitEnvironment: return 4;
-      case kExitUsage: return 3;
+      case kExitUsage: return 4;
+      case kExitEnvironment: return 3;
       case kExitRejected: return 2;
       case kExitDifferent: return 1;
       default: return 0;
@@ -53,7 +53,6 @@ void CommandLine::add(const char* names, OptionDoc option, Target target) {
 void CommandLine::flag(const char* names, bool& target, const char* help) {
   OptionDoc option;
   option.help = help;
-  option.repeats = true;
   add(names, std::move(option), {.flag = &target});
 }
 
@@ -191,11 +190,20 @@ bool CommandLine::parse(std::span<const std::string> arguments, std::string& err
     }
   }
 
+  // Two things that CLI11 would take: an empty value, for which it uses up the next argument, and a count for a flag.
   for (const std::string& argument : arguments) {
     if (argument == "--") break;
-    if (argument.size() > 3 && argument.starts_with("--") && argument.back() == '=' &&
-        argument.find('=') == argument.size() - 1) {
-      error = "'" + argument + "' lacks its value";  // CLI11 would take the next argument for it
+    const size_t equals = argument.find('=');
+    if (!argument.starts_with("--") || equals == std::string::npos) continue;
+    const std::string_view name = std::string_view(argument).substr(0, equals);
+    const auto option = std::find_if(options_.begin(), options_.end(), [&](const OptionDoc& o) { return o.long_name == name; });
+    if (option == options_.end()) continue;
+    if (option->value.empty()) {
+      error = std::string(name) + " takes no value";
+      return false;
+    }
+    if (equals + 1 == argument.size()) {
+      error = "'" + argument + "' lacks its value";
       return false;
     }
   }
@@ -210,6 +218,9 @@ bool CommandLine::parse(std::span<const std::string> arguments, std::string& err
     return false;
   }
 
+  // Flags first: who asks for help gets it, whatever else is wrong.
+  for (size_t i = 0; i < options_.size(); ++i)
+    if (targets_[i].flag != nullptr && handles[i]->count() > 0) store(i, {}, error);
   bool only_operands = false;
   for (const std::string& argument : app.remaining()) {
     if (!only_operands && argument == "--") {
@@ -230,7 +241,7 @@ bool CommandLine::parse(std::span<const std::string> arguments, std::string& err
     }
   }
   for (size_t i = 0; i < options_.size(); ++i)
-    if (handles[i]->count() > 0 && !store(i, values[i], error)) return false;
+    if (targets_[i].flag == nullptr && handles[i]->count() > 0 && !store(i, values[i], error)) return false;
   return true;
 }
 

@@ -112,7 +112,7 @@ class Driver {
       return text.empty() ? report_.usage("--generate takes man, bash, zsh, fish or markdown") : report_.print(text);
     }
     const ExpandedArguments expanded = expand_response_files(args);
-    diag_.peek(expanded.arguments);
+    if (!diag_.peek(expanded.arguments)) return report_.usage("the file of --diagnostics-file has another use in this line too");
     if (!expanded.error.empty()) return report_.environment(expanded.error_path, expanded.error);
     dependencies_ = expanded.response_files;
 
@@ -124,8 +124,9 @@ class Driver {
     if (answer_rule_questions(diag_, report_)) return;
     if (!input_.read(error) || !output_.read(error) || !compile_.read(error)) return report_.usage(error);
     if (!load_bindings() || !find_jobs()) return;
-    if (output_.list_deps) return list_dependencies();
     if (!check_outputs()) return;
+    if (output_.list_deps) return list_dependencies();
+    if (run_.fail_fast && report_.exit_code() != kExitDone) return;
     compile();
   }
 
@@ -177,7 +178,6 @@ class Driver {
     }
     if (std::count_if(files.begin(), files.end(), [](const InputFile& f) { return f.is_stdin(); }) > 1)
       return report_.usage("standard input can be read once only"), false;
-    if (run_.fail_fast && report_.exit_code() != kExitDone) return false;
     for (InputFile& file : files) jobs_.push_back({std::move(file), "", false});
     return true;
   }
@@ -287,8 +287,10 @@ class Driver {
     }
     if (outputs.contains("-") && !run_.stats.empty())
       return report_.usage("--stats and an output cannot both go to standard output; use -o FILE"), false;
-    return (output_.depfile.empty() || claim(output_.depfile, "the dependency file")) &&
-           (diag_.file.empty() || claim(diag_.file, "the messages"));
+    if (!output_.depfile.empty() && !claim(output_.depfile, "the dependency file")) return false;
+    if (diag_.file.empty() || claim(diag_.file, "the messages")) return true;
+    diag_.file.clear();  // or this very complaint would overwrite it
+    return false;
   }
 
   static bool is_device(const std::string& path) {

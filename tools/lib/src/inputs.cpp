@@ -53,7 +53,7 @@ class InputSearch {
     } else if (const int error = errno; has_pattern(operand)) {
       pattern(operand);
     } else {
-      problem(operand, error_text(error));
+      problem(operand, "cannot read: " + error_text(error));
     }
   }
 
@@ -86,14 +86,14 @@ class InputSearch {
 
   void walk(const std::string& folder, const std::string& relative) {
     struct stat status {};
-    if (::stat(folder.c_str(), &status) != 0) return problem(folder, error_text(errno));
+    if (::stat(folder.c_str(), &status) != 0) return problem(folder, "cannot read: " + error_text(errno));
     // A link back up would never end. The same folder reached twice side by side is read twice; add() sorts it out.
     const std::pair<uint64_t, uint64_t> id{status.st_dev, status.st_ino};
     if (std::find(above_.begin(), above_.end(), id) != above_.end()) return;
     above_.push_back(id);
     list_.folders.push_back(folder);
     std::vector<std::string> names;
-    if (const int error = list_folder(folder, names); error != 0) problem(folder, error_text(error));
+    if (const int error = list_folder(folder, names); error != 0) problem(folder, "cannot read: " + error_text(error));
     for (const std::string& name : names) {
       const std::string path = join(folder, name);
       if (::stat(path.c_str(), &status) != 0) continue;  // a link to nothing, or gone since

@@ -103,17 +103,31 @@ bool DiagOptions::read(std::string& error) {
   return error.empty();
 }
 
-void DiagOptions::peek(std::span<const std::string> arguments) {
-  const auto value_of = [&](std::string_view name, size_t i) -> std::optional<std::string> {
+bool DiagOptions::peek(std::span<const std::string> arguments) {
+  size_t file_at = 0;
+  // The value of a long option at `i`, and where it stands.
+  const auto value_of = [&](std::string_view name, size_t i, size_t& at) -> std::optional<std::string> {
     const std::string& argument = arguments[i];
-    if (argument == name && i + 1 < arguments.size()) return arguments[i + 1];
+    at = argument == name ? i + 1 : i;
+    if (argument == name && at < arguments.size()) return arguments[at];
     if (!argument.starts_with(name) || argument.size() <= name.size() || argument[name.size()] != '=') return {};
     return argument.substr(name.size() + 1);
   };
-  for (size_t i = 0; i < arguments.size() && arguments[i] != "--"; ++i) {
-    if (const auto word = value_of("--diagnostics", i)) format = format_of(*word);
-    if (const auto path = value_of("--diagnostics-file", i)) file = *path;
+  for (size_t i = 0, at = 0; i < arguments.size() && arguments[i] != "--"; ++i) {
+    if (const auto word = value_of("--diagnostics", i, at)) format = format_of(*word);
+    if (const auto path = value_of("--diagnostics-file", i, at)) {
+      file = *path;
+      file_at = at;
+    }
   }
+  if (file.empty()) return true;
+  const std::string identity = file_identity(file);
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (i == file_at || file_identity(arguments[i]) != identity) continue;
+    file.clear();
+    return false;
+  }
+  return true;
 }
 
 void CompileOptionsGroup::declare(CommandLine& line) {

@@ -32,7 +32,8 @@ enum ExitCode : int {
   kExitInterrupted = 130,
 };
 
-/// The code of two results together: interrupted, then the highest of 4, 3, 1.
+/// The code of two results together: interrupted, then the highest of 4, 3, 1. A wrong command line comes before 3 and
+/// 1, because then nothing was made at all.
 int worse_exit(int a, int b);
 
 /// Where a program reads and writes, so that a test can hold all three. Does not own the streams.

@@ -49,8 +49,9 @@ struct DiagOptions {
   /// The part for programs that only fail or not: form, file, colour.
   void declare_form(CommandLine& line);
   bool read(std::string& error);
-  /// Form and file of a line that may be wrong elsewhere, so that the complaint takes the right form too.
-  void peek(std::span<const std::string> arguments);
+  /// Form and file of a line that may be wrong elsewhere, so that the complaint takes the right form too. False: the
+  /// file is named a second time in the line; it's not used then, lest the complaint overwrites an input.
+  bool peek(std::span<const std::string> arguments);
 
   /// True if standard error takes nothing but one document.
   bool owns_stderr() const { return format != DiagnosticFormat::text && file.empty(); }
