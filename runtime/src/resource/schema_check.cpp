@@ -28,6 +28,15 @@ bool is_identifier(std::string_view name) {
   return true;
 }
 
+/// Base types are an enum in the accessors, and a byte in the file. Only after this may the accessors be used.
+bool has_known_bases(const reflection::Type* type) {
+  if (type == nullptr) return true;
+  const auto* raw = reinterpret_cast<const flatbuffers::Table*>(type);
+  const auto base = raw->GetField<int8_t>(reflection::Type::VT_BASE_TYPE, 0);
+  const auto element = raw->GetField<int8_t>(reflection::Type::VT_ELEMENT, 0);
+  return base >= 0 && base < reflection::MaxBaseType && element >= 0 && element < reflection::MaxBaseType;
+}
+
 class SchemaCheck {
  public:
   explicit SchemaCheck(const reflection::Schema& schema) : schema_(schema) {}
@@ -48,12 +57,14 @@ class SchemaCheck {
 
 Status SchemaCheck::check_enum(const reflection::Enum& item) const {
   if (!is_identifier(text_of(item.name()))) return bad("an enum's name is no identifier");
+  if (!has_known_bases(item.underlying_type())) return bad("an enum's underlying type is not known", item.name());
   const reflection::BaseType base = item.underlying_type()->base_type();
   if (!is_scalar(base) || is_float(base)) return bad("an enum's underlying type is no integer", item.name());
   if (item.is_union() != (base == reflection::UType)) return bad("a union's underlying type is not utype", item.name());
   if (item.values()->size() > kMaxEnumerators) return bad("too many enumerators", item.name(), item.values()->size());
   for (const reflection::EnumVal* value : *item.values()) {
     if (!is_identifier(text_of(value->name()))) return bad("an enumerator's name is no identifier", item.name());
+    if (!has_known_bases(value->union_type())) return bad("a union member's type is not known", item.name());
     if (!item.is_union()) continue;
     const reflection::Type* member = value->union_type();
     if (value->value() < 0 || value->value() > 255) return bad("a union member's number does not fit", item.name());
@@ -88,7 +99,7 @@ Status SchemaCheck::check_type(const reflection::Object& owner, const reflection
     return {};
   }
   if (owner.is_struct()) return bad("a struct holds something that is no scalar and no struct", field.name(), offset);
-  if (base == reflection::String) return {};
+  if (base == reflection::String && type.index() < 0) return {};
   if (base == reflection::Union && !vector) {
     if (has_enum(type.index()) && enum_at(schema_, type.index()).is_union()) return {};
     return bad("a field's union is not in the schema", field.name(), offset);
@@ -199,6 +210,12 @@ Status SchemaCheck::run() {
   }
   for (const reflection::Enum* item : *schema_.enums()) {
     if (Status status = check_enum(*item); !status.ok()) return status;
+  }
+  // Types refer to each other, so this comes before anything that follows them.
+  for (const reflection::Object* object : *schema_.objects()) {
+    for (const reflection::Field* field : *object->fields()) {
+      if (!has_known_bases(field->type())) return bad("a field's type is not known", field->name());
+    }
   }
   for (const reflection::Object* object : *schema_.objects()) {
     if (Status status = check_object(*object); !status.ok()) return status;

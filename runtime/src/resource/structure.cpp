@@ -99,6 +99,9 @@ Status StructureCheck::check_field(uint32_t table, uint32_t at, const reflection
       const uint32_t to = target(at);
       if (to == 0) return bad("offset of a union leads outside; detail = byte offset", at, &field);
       const uint32_t tag = view_.field(table, field.offset() - 2u);  // its type field has the id before
+      // Fields come in the order of their names, so the type field may not have been looked at yet.
+      if (tag != 0 && !inside(tag, 1))
+        return bad("union's member number lies outside; detail = byte offset", tag, &field);
       const uint8_t member = tag != 0 ? view_.load<uint8_t>(tag) : uint8_t{0};
       for (const reflection::EnumVal* value : *enum_at(schema_, type.index()).values()) {
         if (value->value() != member || member == 0) continue;
