@@ -57,16 +57,8 @@ bool read_file(const std::string& path, std::vector<uint64_t>& storage, size_t& 
   return true;
 }
 
-}  // namespace
-
-bool load_resource(const std::string& path, const LoadOptions& options, LoadedResource& out, std::string& error, int& exit_code) {
-  out = LoadedResource();
-  out.path = path;
-  size_t size = 0;
-  errno = 0;
-  exit_code = 3;
-  if (!read_file(path, out.storage, size, error)) return false;
-  exit_code = 1;
+// Opens what lies in out.storage.
+bool open_stored(LoadedResource& out, size_t size, const LoadOptions& options, std::string& error) {
   out.bytes = std::as_bytes(std::span(out.storage)).first(size);
 
   const Result<ResourceSections> sections = read_sections(out.bytes);
@@ -112,6 +104,28 @@ bool load_resource(const std::string& path, const LoadOptions& options, LoadedRe
   out.resource = opened.value();
   read_info(out);
   return true;
+}
+
+}  // namespace
+
+bool load_resource(const std::string& path, const LoadOptions& options, LoadedResource& out, std::string& error, int& exit_code) {
+  out = LoadedResource();
+  out.path = path;
+  size_t size = 0;
+  errno = 0;
+  exit_code = 3;
+  if (!read_file(path, out.storage, size, error)) return false;
+  exit_code = 1;
+  return open_stored(out, size, options, error);
+}
+
+bool view_resource(const std::string& name, std::span<const uint8_t> bytes, const LoadOptions& options, LoadedResource& out,
+                   std::string& error) {
+  out = LoadedResource();
+  out.path = name;
+  out.storage.assign(bytes.size() / 8 + 1, 0);
+  if (!bytes.empty()) std::memcpy(out.storage.data(), bytes.data(), bytes.size());
+  return open_stored(out, bytes.size(), options, error);
 }
 
 }  // namespace meridian::tools

@@ -261,6 +261,7 @@ void Reader::keep_attribute(const tinyxml2::XMLAttribute& a) {
 }
 
 void Reader::keep_stray_text(const Element& e) {
+  if (e.NoChildren()) return;
   for (const tinyxml2::XMLNode* node = e.FirstChild(); node != nullptr; node = node->NextSibling()) {
     const tinyxml2::XMLText* text = node->ToText();
     if (text == nullptr) continue;

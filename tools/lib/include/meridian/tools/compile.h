@@ -35,7 +35,7 @@ struct CompileOptions {
   bool note_missing = false;         ///< look for missing elements (XML013); costs time, so only when switched on
   std::string stem;                  ///< file stem that a missing `name` takes; empty: name 0
   uint32_t jobs = 0;                 ///< threads for one file; 0: all, 1: none
-  size_t window_bytes = 64 * 1024;   ///< target size of a window; 0: the whole file at once (same results)
+  size_t window_bytes = 16 * 1024;   ///< target size of a window; 0: the whole file at once (same results)
   const std::atomic<bool>* cancel = nullptr;  ///< checked now and then; a cancelled result has no bytes
 };
 

@@ -43,6 +43,10 @@ struct LoadedResource {
 /// False: `error` says why and `exit_code` is 1 (refused) or 3 (cannot be read).
 bool load_resource(const std::string& path, const LoadOptions& options, LoadedResource& out, std::string& error, int& exit_code);
 
+/// The same from memory; `name` is what messages show.
+bool view_resource(const std::string& name, std::span<const uint8_t> bytes, const LoadOptions& options, LoadedResource& out,
+                   std::string& error);
+
 /// The XML that compiles to the same bytes. Ends with a newline.
 std::string dump_xml(const LoadedResource& resource);
 /// {"kind", "root": {...}, "kept": [...]}: members by their FlatBuffers names, names as text, enumerations as in XML.

@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# Builds the benchmarks and prints the table of performance targets: ours, each peer, ratio, target, holds or not.
+#
+#   ./pipeline/bench.sh [--only PERF-4] [--json FILE] [--repetitions N]
+#
+# Figures are ratios of one run; the build is Release for the baseline instruction set. Nothing here fails on a figure.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+repetitions=5
+table_args=()
+while [ $# -gt 0 ]; do
+  case "$1" in
+    --only | --json) table_args+=("$1" "${2:?$1 needs a value}"); shift 2 ;;
+    --repetitions) repetitions="${2:?--repetitions needs a number}"; shift 2 ;;
+    --compare) shift ;; # peers are always measured
+    -h | --help) sed -n '2,6p' "$0" | cut -c3-; exit 0 ;;
+    *) echo "bench.sh: unknown option '$1' (see --help)" >&2; exit 2 ;;
+  esac
+done
+
+./pipeline/setup.sh
+cmake --preset release -DMERIDIAN_BUILD_BENCHMARKS=ON >/dev/null
+cmake --build --preset release --target compile_bench load_bench imapc
+bin=build/release
+out=build/bench
+mkdir -p "$out"
+
+run() {
+  "$1" --benchmark_repetitions="$repetitions" --benchmark_out="$2" --benchmark_out_format=json --benchmark_min_time=0.1 >/dev/null
+}
+run "$bin/tests/bench/compile_bench" "$out/compile.json"
+run "$bin/tests/bench/load_bench" "$out/load.json"
+
+# Peak private memory of the program itself: resident pages at the end of its life, without the input's mapping.
+"$bin/tests/bench/compile_bench" --make "$out/big.ymap.xml"
+python3 - "$bin/bin/imapc" "$out" <<'PY'
+import json, os, subprocess, sys
+imapc, out = sys.argv[1:]
+source = os.path.join(out, "big.ymap.xml")
+process = subprocess.Popen([imapc, source, "-o", os.path.join(out, "big.imap"), "-j1", "--write=always"])
+peak = 0
+while process.poll() is None:
+    try:
+        with open(f"/proc/{process.pid}/smaps_rollup", encoding="ascii") as f:
+            fields = dict(line.split(":", 1) for line in f if ":" in line)
+        peak = max(peak, int(fields["Anonymous"].split()[0]))
+    except (OSError, ValueError, KeyError):
+        pass
+json.dump({"private_bytes": peak * 1024, "source_bytes": os.path.getsize(source)}, open(os.path.join(out, "program.json"), "w"))
+sys.exit(process.returncode)
+PY
+rm -f "$out/big.ymap.xml" "$out/big.imap"
+python3 pipeline/bench_table.py "$out/compile.json" "$out/load.json" "$out/program.json" "${table_args[@]+"${table_args[@]}"}"

@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+"""Turns the results of the benchmark programs into the table of performance targets.
+
+Usage: bench_table.py COMPILE.json LOAD.json PROGRAM.json [--only ID] [--json FILE]
+
+The first two are Google Benchmark reports with repetitions; PROGRAM.json holds what bench.sh measured of imapc itself.
+Each row: id, case, ours, peer, peer's name, unit, ratio, target, whether it holds. Ratios come from one run of one machine;
+absolute figures are medians.
+"""
+import argparse
+import json
+
+
+def medians(path):
+    runs, spread = {}, {}
+    for b in json.load(open(path, encoding="utf-8"))["benchmarks"]:
+        name = b["name"].split("/")[0] if "window" not in b["name"] else b["name"].replace("/real_time", "")
+        name = name.split("_median")[0]
+        unit = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}[b["time_unit"]]
+        if b.get("run_type") == "aggregate":
+            continue
+        runs.setdefault(name, []).append(b["real_time"] * unit)
+    for name, values in runs.items():
+        values.sort()
+        spread[name] = (values[-1] - values[0]) / values[len(values) // 2]
+        runs[name] = values[len(values) // 2]
+    return runs, spread
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("compile")
+    parser.add_argument("load")
+    parser.add_argument("program")
+    parser.add_argument("--only")
+    parser.add_argument("--json")
+    args = parser.parse_args()
+    c, c_spread = medians(args.compile)
+    l, l_spread = medians(args.load)
+    p = json.load(open(args.program, encoding="utf-8"))
+    spread = {**c_spread, **l_spread}
+    rows = []
+
+    def row(id, case, ours, peer, peer_name, unit, ratio, target, holds):
+        rows.append(dict(id=id, case=case, ours=ours, peer=peer, peer_name=peer_name, unit=unit, ratio=ratio, target=target, holds=holds))
+
+    tiny, pugi = c["BM_tinyxml2_plain_parse"], c["BM_pugixml_plain_parse"]
+    one, two = c["BM_imapc_one_thread"], c["BM_imapc_two_threads"]
+    row("PERF-4", "imapc 50 MB, one thread", one * 1e3, tiny * 1e3, "tinyxml2 parse", "ms", one / tiny, "<= 1", one <= tiny)
+    row("PERF-4", "imapc 50 MB, two threads", two * 1e3, tiny * 1e3, "tinyxml2 parse", "ms", tiny / two, ">= 1.7", tiny / two >= 1.7)
+    row("PERF-4", "imapc 50 MB, one thread", one * 1e3, pugi * 1e3, "pugixml parse", "ms", one / pugi, "", None)
+    memory = p["private_bytes"] / p["source_bytes"]
+    row("PERF-4", "private memory of imapc, peak", p["private_bytes"] / 1e6, p["source_bytes"] / 1e6, "the file", "MB", memory, "<= 2", memory <= 2)
+    for name in sorted((n for n in c if "window" in n), key=lambda n: int(n.split("/")[1]) if "/" in n else 1 << 40):
+        row("PERF-4", name.replace("BM_imapc_", "").replace("/", " of bytes: "), c[name] * 1e3, tiny * 1e3, "tinyxml2 parse", "ms", c[name] / tiny, "", None)
+    limit = l["BM_xxh3"] + l["BM_flatbuffers_verifier"] + l["BM_semantic_by_hand"]
+    opened = l["BM_open_in_place"]
+    row("PERF-5", "open 4 MB in place", opened * 1e6, limit * 1e6, "its parts alone", "us", opened / limit, "<= 1.3", opened <= 1.3 * limit)
+    row("PERF-5", "open 4 MB in place", opened * 1e6, l["BM_memcpy"] * 1e6, "memcpy", "us", opened / l["BM_memcpy"], "", None)
+    row("PERF-5", "checksum alone", l["BM_xxh3"] * 1e6, l["BM_memcpy"] * 1e6, "memcpy", "us", l["BM_xxh3"] / l["BM_memcpy"], "", None)
+    row("PERF-5", "verifier alone", l["BM_flatbuffers_verifier"] * 1e6, opened * 1e6, "open", "us", l["BM_flatbuffers_verifier"] / opened, "", None)
+    row("PERF-5", "semantic checks by hand", l["BM_semantic_by_hand"] * 1e6, opened * 1e6, "open", "us", l["BM_semantic_by_hand"] / opened, "", None)
+    trusted = l["BM_open_trusted"]
+    row("PERF-5", "open trusted bytes", trusted * 1e6, 5, "limit", "us", trusted * 1e6 / 5, "<= 1", trusted <= 5e-6)
+    xml = l["BM_compile_from_xml"]
+    row("PERF-5", "open against compiling the XML", opened * 1e6, xml * 1e6, "imapc", "us", xml / opened, ">= 1000", xml >= 1000 * opened)
+    if args.only:
+        rows = [r for r in rows if r["id"] == args.only]
+    print(f"{'id':7} {'case':36} {'ours':>10} {'peer':>10} {'unit':4} {'peer is':16} {'ratio':>8} {'target':8} holds")
+    for r in rows:
+        holds = {True: "yes", False: "NO", None: "-"}[r["holds"]]
+        print(f"{r['id']:7} {r['case']:36} {r['ours']:10.3f} {r['peer']:10.3f} {r['unit']:4} {r['peer_name']:16} {r['ratio']:8.3f} {r['target']:8} {holds}")
+    print("spread (max - min) / median of the repetitions: " + ", ".join(f"{n.replace('BM_', '')} {100 * s:.0f} %" for n, s in spread.items()))
+    if args.json:
+        with open(args.json, "w", encoding="utf-8") as f:
+            json.dump(rows, f, indent=2)
+
+
+if __name__ == "__main__":
+    main()
