@@ -161,8 +161,9 @@ class Resinfo {
   bool load(const std::string& file, LoadedResource& out) {
     std::string error;
     int code = kExitRejected;
-    const std::string shown = file == "-" ? "<stdin>" : file;
-    if (load_resource(file == "-" ? "/dev/stdin" : file, load_, out, error, code)) {
+    const bool is_stdin = file == "-";
+    const std::string shown = is_stdin ? "<stdin>" : file;
+    if (is_stdin ? load_stdin(shown, out, error, code) : load_resource(file, load_, out, error, code)) {
       if (!out.warning.empty()) say(shown + ": warning: " + out.warning);
       return true;
     }
@@ -175,6 +176,17 @@ class Resinfo {
       report_.raise(code);
     }
     return false;
+  }
+
+  bool load_stdin(const std::string& shown, LoadedResource& out, std::string& error, int& code) {
+    std::string bytes;
+    const auto cancelled = [](const void* context) { return static_cast<const ToolIo*>(context)->cancelled(); };
+    if (const int number = read_stream(io_.in, kMaxResourceBytes, cancelled, &io_, bytes); number != 0) {
+      error = "cannot read: " + error_text(number);
+      code = io_.cancelled() ? kExitInterrupted : kExitEnvironment;
+      return false;
+    }
+    return view_resource(shown, {reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}, load_, out, error);
   }
 
   /// Rules are about sources; what is wrong with a resource has none.
