@@ -114,10 +114,11 @@ CompileResult compile_xml(const SourceText& source, const Binding& binding, cons
     return result;
   }
   result.root = sniff_root(text);
-  const auto root_name = [](std::string_view name) { return !name.empty() && name != "Item"; };
-  if (!root_name(result.root)) {
-    // '<' at the end of the file or "<>": a tag that was cut, or none at all.
-    fail(rules::wrong_root, 0, result.root == "Item" ? "a fragment: Items without a root element" : "no root element");
+  if (result.root.empty() || result.root == "Item") {
+    const size_t tag = text.find('<');
+    if (tag == npos) fail(rules::wrong_root, 0, "this is not XML: there is no tag in it");
+    else if (result.root.empty()) fail(rules::wrong_root, tag, "a fragment: no root element");
+    else fail(rules::wrong_root, static_cast<size_t>(text.find("<Item")) + 1, "a fragment: Items without a root element (" + binding.root().xml + ")");
     return result;
   }
   if (result.root != binding.root().xml) {
@@ -145,7 +146,7 @@ CompileResult compile_xml(const SourceText& source, const Binding& binding, cons
     return result;
   }
   find_collisions(result.names, result.findings);
-  if (options.lint && !result.has_errors()) run_checks(text, read.root, result.findings);
+  if (options.lint) run_checks(text, read.root, result.findings);
   result.stats.read_seconds = clock.lap();
   if (result.has_errors()) return result;
 

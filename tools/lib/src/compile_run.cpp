@@ -177,13 +177,8 @@ class Pipeline {
     return SourceText::open(file.path, error);
   }
 
-  /// What a resource without a name is called. From standard input only the output has a name.
-  static std::string stem_of(const InputFile& file) {
-    if (!file.is_stdin()) return input_stem(file.path);
-    if (file.output == "-") return {};
-    const std::string name = file.output.substr(file.output.rfind('/') + 1);
-    return name.substr(0, name.rfind('.'));
-  }
+  /// What a resource without a name is called. Standard input has no name, and the output's must not be part of the bytes.
+  static std::string stem_of(const InputFile& file) { return file.is_stdin() ? std::string() : input_stem(file.path); }
 
   void wrong_root(Item& item, std::string_view root) {
     item.skipped = item.job->file.in_folder;

@@ -82,6 +82,11 @@ class Reader {
   void report_foreign(const Rule& rule, size_t at, std::string message, std::string_view name);
 
   // --- what the schema lacks ----------------------------------------------------------------------------------------
+  struct PathPart {
+    std::string_view name;
+    int64_t index = -1;  ///< of an element that is no object of its own
+    PathPart(std::string_view n) : name(n) {}  // NOLINT(google-explicit-constructor): a name is a path part
+  };
   struct Owner {
     std::vector<Kept>* kept = nullptr;
     uint32_t item = 0;
@@ -101,7 +106,7 @@ class Reader {
   void read_struct(const Element& e, const TypePlan& plan, uint8_t* at);
   bool read_struct_child(const Element& child, const TypePlan& plan, uint8_t* at, int& expected, Seen& seen);
   void read_struct_field(const Element& e, const FieldPlan& f, uint8_t* at);
-  void finish_struct(size_t at, const TypePlan& plan, uint8_t* bytes, const Seen& seen);
+  void finish_struct(size_t at, const TypePlan& plan, uint8_t* bytes, const Seen& seen, bool needs_name = true);
   void read_lanes(std::string_view text, const char* place, const TypePlan& plan, uint8_t* at, bool extra_allowed,
                   std::string_view what);
   void read_attribute_lanes(const Element& e, const FieldPlan& f, uint8_t* at);
@@ -142,7 +147,7 @@ class Reader {
   std::string label_prefix_;
   std::vector<Step> steps_;
   Owner owner_;
-  std::vector<std::string_view> sub_path_;
+  std::vector<PathPart> sub_path_;
   std::string joined_;  // storage of content()
 };
 

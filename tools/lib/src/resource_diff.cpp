@@ -181,7 +181,7 @@ class Diff {
 }  // namespace
 
 std::vector<std::string> diff_lines(const LoadedResource& a, const LoadedResource& b) {
-  if (a.resource.kind() != b.resource.kind()) return {"kind: the files are of different kinds"};
+  if (a.resource.kind() != b.resource.kind()) return {"kind: " + kind_text(a.resource.kind()) + " -> " + kind_text(b.resource.kind())};
   if (a.binding->layout_fingerprint() != b.binding->layout_fingerprint()) return {"schema: the files are read by different schemas"};
   return Diff(a, b).run();
 }

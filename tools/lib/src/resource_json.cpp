@@ -9,10 +9,6 @@
 namespace meridian::tools {
 namespace {
 
-std::string kind_text(uint32_t kind) {
-  return {static_cast<char>(kind), static_cast<char>(kind >> 8), static_cast<char>(kind >> 16), static_cast<char>(kind >> 24)};
-}
-
 class JsonDump {
  public:
   JsonDump(const LoadedResource& r, JsonWriter& json) : r_(r), json_(json) {}
@@ -37,6 +33,8 @@ class JsonDump {
         continue;
       }
       if (f.kind == FieldKind::scalar && !f.in_xml && f.enumeration != nullptr && f.enumeration->is_union) continue;
+      if (f.kind == FieldKind::union_value)  // as FlatBuffers' own JSON has it
+        if (const EnumValue* const member = union_member(o, f)) json_.member(f.name + "_type", std::string_view(member->name));
       json_.key(f.name);
       switch (f.kind) {
         case FieldKind::scalar: scalar(f, at); break;
@@ -50,7 +48,6 @@ class JsonDump {
             break;
           }
           json_.begin_object();
-          json_.member("type", std::string_view(member->xml));
           members({follow(at), member->type}, one_line);
           json_.end_object();
           break;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "meridian/tools/resource_view.h"
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
-#include <fstream>
 
 #include "meridian/compat/released_schemas.h"
 #include "meridian/resource/convert.h"
@@ -13,10 +14,16 @@
 namespace meridian::tools {
 namespace {
 
+// "payload cut short; detail = byte" and 336 become "payload cut short (byte 336)".
 std::string describe(const Status& s) {
-  std::string text = std::string(s.message) + " [" + to_string(s.code) + "]";
-  if (s.detail != 0) text += ", detail " + std::to_string(s.detail);
-  return text;
+  std::string text = s.message;
+  const size_t mark = text.find("; detail = ");
+  if (mark != std::string::npos) {
+    const std::string what = text.substr(mark + 11);
+    text.resize(mark);
+    text += " (" + what + " " + std::to_string(s.detail) + ")";
+  }
+  return text + " [" + to_string(s.code) + "]";
 }
 
 std::shared_ptr<const Binding> bind(std::span<const std::byte> bfbs, std::string& error) {
@@ -40,21 +47,23 @@ void read_info(LoadedResource& out) {
                                             k->text() ? k->text()->string_view() : std::string_view()});
 }
 
+// Reads to the end, so that pipes work too. "-" is standard input.
 bool read_file(const std::string& path, std::vector<uint64_t>& storage, size_t& size, std::string& error) {
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
-  const std::streamoff end = file ? static_cast<std::streamoff>(file.tellg()) : -1;
-  if (end < 0 || end > std::streamoff{1} << 40) {
-    error = std::strerror(errno != 0 ? errno : EIO);
-    return false;
+  errno = 0;
+  std::FILE* const file = path == "-" ? stdin : std::fopen(path.c_str(), "rb");
+  bool good = file != nullptr;
+  size = 0;
+  while (good) {
+    if (storage.size() * 8 - size < (size_t{1} << 16)) storage.resize(std::max<size_t>(storage.size() * 2, size_t{1} << 14));
+    const size_t got = std::fread(reinterpret_cast<char*>(storage.data()) + size, 1, storage.size() * 8 - size, file);
+    size += got;
+    if (got > 0) continue;
+    good = std::ferror(file) == 0;
+    break;
   }
-  size = static_cast<size_t>(end);
-  storage.assign(size / 8 + 1, 0);
-  file.seekg(0);
-  if (size > 0 && !file.read(reinterpret_cast<char*>(storage.data()), end)) {
-    error = std::strerror(errno != 0 ? errno : EIO);
-    return false;
-  }
-  return true;
+  if (!good) error = std::strerror(errno != 0 ? errno : EIO);
+  if (file != nullptr && file != stdin) std::fclose(file);
+  return good;
 }
 
 // Opens what lies in out.storage.

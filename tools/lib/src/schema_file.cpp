@@ -53,6 +53,19 @@ class XmlAttributesFile {
   std::lock_guard<std::mutex> lock_;
 };
 
+// The parser says "/absolute/own.fbs:4: 9: error: ..."; the rest of the tools "own.fbs:4:9: error: ...", as given.
+std::string readable(std::string message, const std::string& path) {
+  const size_t mark = message.find(": error: ");
+  if (mark == std::string::npos) return message;
+  std::string place = message.substr(0, mark);
+  place.erase(std::remove(place.begin(), place.end(), ' '), place.end());
+  const size_t line = place.find(':', place.rfind('/') == std::string::npos ? 0 : place.rfind('/'));
+  const std::string file = place.substr(0, line);
+  const std::string name = file.substr(file.rfind('/') + 1);
+  const bool same = std::filesystem::path(path).filename().string() == name;
+  return (same ? path : name) + (line == std::string::npos ? "" : place.substr(line)) + message.substr(mark);
+}
+
 }  // namespace
 
 std::vector<uint8_t> compile_schema_file(const std::string& path, const std::vector<std::string>& include_dirs,
@@ -75,7 +88,7 @@ std::vector<uint8_t> compile_schema_file(const std::string& path, const std::vec
   const XmlAttributesFile xml_attributes;
   std::string source = text.str();
   if (!parser.Parse(source.c_str(), dirs.data(), path.c_str())) {
-    error = parser.error_;
+    error = readable(parser.error_, path);
     return {};
   }
   parser.Serialize();

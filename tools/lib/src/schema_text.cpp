@@ -4,6 +4,7 @@
 
 #include "flatbuffers/reflection_generated.h"
 #include "meridian/tools/resource_view.h"
+#include "text_values.h"
 
 namespace meridian::tools {
 namespace {
@@ -43,11 +44,22 @@ std::string attributes(const List* list) {
   return text.empty() ? text : text + ")";
 }
 
+void append_real(std::string& out, const reflection::Field& f) {
+  const Scalar scalar = f.type()->base_type() == reflection::Float ? Scalar::f32 : Scalar::f64;
+  out += " = ";
+  append_number(out, scalar, float_bits(scalar, f.default_real()));
+}
+
 }  // namespace
 
 std::string schema_text(const LoadedResource& r) {
   const reflection::Schema& schema = *reflection::GetSchema(r.binding->bfbs().data());
   std::string out;
+  if (schema.root_table() != nullptr) {
+    const std::string full = schema.root_table()->name()->str();
+    const size_t dot = full.rfind('.');
+    if (dot != std::string::npos) out += "namespace " + full.substr(0, dot) + ";\n\n";
+  }
   for (const reflection::Enum* e : *schema.enums()) {
     docs(out, e->documentation(), "");
     out += std::string(e->is_union() ? "union " : "enum ") + short_name(e->name()) + attributes(e->attributes()) + " {\n";
@@ -70,6 +82,7 @@ std::string schema_text(const LoadedResource& r) {
       out += "  " + f->name()->str() + ": " + type_text(schema, *f->type());
       if (f->optional() && f->type()->base_type() < reflection::String) out += " = null";
       else if (f->default_integer() != 0) out += " = " + std::to_string(f->default_integer());
+      else if (f->default_real() != 0.0) append_real(out, *f);
       out += attributes(f->attributes()) + ";\n";
     }
     out += "}\n\n";

@@ -177,7 +177,8 @@ bool is_rdr3_name(std::string_view name) {
 
 // Members that RDR 2 files have under a readable name. Found in published files.
 bool is_known_rdr3_name(std::string_view name) {
-  static constexpr std::string_view names[] = {"powerGridId", "txdRelationships", "id", "drawableDictionaryName", "visibilityDictionary"};
+  static constexpr std::string_view names[] = {"powerGridId", "txdRelationships", "id", "drawableDictionaryName", "visibilityDictionary",
+                                               "CExtensionDefScriptEntityId"};
   return std::find(std::begin(names), std::end(names), name) != std::end(names);
 }
 
@@ -201,9 +202,10 @@ bool Reader::ignorable_attribute(std::string_view name) {
 
 void Reader::keep(KeptKind kind, std::string name, std::string text) {
   std::string path;
-  for (const std::string_view part : sub_path_) {
+  for (const PathPart& part : sub_path_) {
     if (!path.empty()) path += '.';
-    path += part;
+    path += part.name;
+    if (part.index >= 0) path += '[' + std::to_string(part.index) + ']';
   }
   owner_.kept->push_back({kind, owner_.item, std::move(path), std::move(name), std::move(text)});
 }
@@ -256,7 +258,9 @@ void Reader::keep_element(const Element& e, std::string_view what, const TypePla
 
 void Reader::keep_attribute(const tinyxml2::XMLAttribute& a) {
   if (ignorable_attribute(a.Name())) return;
-  report_foreign(rules::unknown_name, offset(a.Name()), "unknown attribute '" + std::string(a.Name()) + "' kept as is", a.Name());
+  // Some tools write the structure's own name on every member. It says nothing new, but it is the author's: kept.
+  if (std::string_view(a.Name()) != "type")
+    report_foreign(rules::unknown_name, offset(a.Name()), "unknown attribute '" + std::string(a.Name()) + "' kept as is", a.Name());
   keep(KeptKind::attribute, a.Name(), a.Value());
 }
 
@@ -336,7 +340,8 @@ void settle_dialect(std::vector<ForeignFinding>& foreign, const CompileOptions& 
     return a.finding.offset < b.finding.offset;
   });
   findings.push_back({&rules::unknown_name, Severity::note, first->finding.offset, {},
-                      "an RDR 2 file: " + std::to_string(foreign.size()) + " members or types that only RDR 2 has are kept as they are", {}});
+                      "an RDR 2 file: " + std::to_string(foreign.size()) +
+                          (foreign.size() == 1 ? " member or type that only RDR 2 has is kept as it is" : " members or types that only RDR 2 has are kept as they are"), {}});
 }
 
 }  // namespace

@@ -68,7 +68,7 @@ void Reader::table_attributes(const Element& e, const TypePlan& plan, TableValue
 
 void Reader::read_table(const Element& e, const TypePlan& plan, TableValue& out) {
   const Restore<Owner> owner(owner_);
-  const Restore<std::vector<std::string_view>> path(sub_path_);
+  const Restore<std::vector<PathPart>> path(sub_path_);
   owner_ = {&out.kept, 0};
   sub_path_.clear();
   out.type = &plan;
@@ -128,14 +128,14 @@ void Reader::finish_table(size_t at, const TypePlan& plan, TableValue& out, cons
 void Reader::read_field(const Element& e, const TypePlan& owner, const FieldPlan& f, FieldValue& out) {
   switch (f.kind) {
     case FieldKind::scalar: {
-      sub_path_.push_back(f.name);
+      sub_path_.emplace_back(f.name);
       out.bits = f.default_bits;
       read_scalar(e, f, out.bits);
       sub_path_.pop_back();
       return;
     }
     case FieldKind::string:
-      sub_path_.push_back(f.name);
+      sub_path_.emplace_back(f.name);
       string_from_element(e, f, out.text);
       sub_path_.pop_back();
       return;
@@ -155,7 +155,7 @@ void Reader::read_field(const Element& e, const TypePlan& owner, const FieldPlan
 // --- structs ---------------------------------------------------------------------------------------------------------
 
 void Reader::read_struct_field(const Element& e, const FieldPlan& f, uint8_t* at) {
-  sub_path_.push_back(f.name);
+  sub_path_.emplace_back(f.name);
   switch (f.converter) {
     case Converter::attributes: read_attribute_lanes(e, f, at); break;
     case Converter::named_lanes: read_named_lanes(e, f, at); break;
@@ -214,19 +214,19 @@ bool Reader::read_struct_child(const Element& child, const TypePlan& plan, uint8
     return true;
   }
   uint64_t bits = load_bits(at + f.offset, f.size);
-  sub_path_.push_back(f.name);
+  sub_path_.emplace_back(f.name);
   read_scalar(child, f, bits);
   sub_path_.pop_back();
   store_bits(at + f.offset, f.size, bits);
   return true;
 }
 
-void Reader::finish_struct(size_t at, const TypePlan& plan, uint8_t* bytes, const Seen& seen) {
+void Reader::finish_struct(size_t at, const TypePlan& plan, uint8_t* bytes, const Seen& seen, bool needs_name) {
   apply_derive(plan, bytes, seen);
   for (size_t i = 0; i < plan.fields.size(); ++i) {
     const FieldPlan& f = plan.fields[i];
     if (seen.test(i) || !f.in_xml) continue;
-    if (f.required_name) report(rules::missing_name, at, "no '" + f.xml + "'");
+    if (f.required_name && needs_name) report(rules::missing_name, at, "no '" + f.xml + "'");
     if (options_.note_missing) note_missing(at, f, bytes + f.offset);
   }
 }
@@ -379,7 +379,7 @@ void Reader::read_named_lanes(const Element& e, const FieldPlan& f, uint8_t* at)
     seen.set(lane);
     const FieldPlan& l = f.type->fields[lane];
     uint64_t bits = load_bits(at + l.offset, l.size);
-    sub_path_.push_back(l.name);
+    sub_path_.emplace_back(l.name);
     read_scalar(child, l, bits);
     sub_path_.pop_back();
     store_bits(at + l.offset, l.size, bits);
@@ -390,8 +390,8 @@ void Reader::read_named_lanes(const Element& e, const FieldPlan& f, uint8_t* at)
 
 void Reader::read_vector(const Element& e, const TypePlan& owner, const FieldPlan& f, FieldValue& out) {
   out.parts = std::make_unique<std::vector<ListPart>>(1);
-  const Restore<std::vector<std::string_view>> path(sub_path_);
-  sub_path_.push_back(f.name);
+  const Restore<std::vector<PathPart>> path(sub_path_);
+  sub_path_.emplace_back(f.name);
   for (const tinyxml2::XMLAttribute* a = e.FirstAttribute(); a != nullptr; a = a->Next()) keep_attribute(*a);
   ItemList& list = out.parts->front().items;
   bool has_items = e.FirstChildElement() != nullptr;
@@ -434,7 +434,7 @@ void Reader::read_vector(const Element& e, const TypePlan& owner, const FieldPla
 void Reader::read_item(const Element& e, const TypePlan& owner, const FieldPlan& f, ItemList& list, uint32_t index) {
   ++items;
   steps_.push_back({noun_of(f), index});
-  const Restore<std::vector<std::string_view>> path(sub_path_);
+  const Restore<std::vector<PathPart>> path(sub_path_);
   if (f.kind == FieldKind::struct_vector) {
     sub_path_.clear();
     owner_ = {&list.kept, list.count};
@@ -460,9 +460,11 @@ void Reader::read_item(const Element& e, const TypePlan& owner, const FieldPlan&
     else
       read_table(e, *f.type, value);
   } else if (f.kind == FieldKind::string_vector) {
+    sub_path_.back().index = index;
     string_from_element(e, f, list.strings.emplace_back());
     ++list.count;
   } else {
+    sub_path_.back().index = index;
     uint64_t bits = 0;
     read_scalar(e, f, bits);
     list.bytes.resize(list.bytes.size() + f.size);
@@ -482,6 +484,7 @@ void Reader::read_struct_item(const Element& e, const TypePlan& owner, const Fie
   if (list.hoisted.size() < f.hoisted.size()) list.hoisted.resize(f.hoisted.size());
 
   TableValue* record = nullptr;
+  bool unknown = false;
   for (const tinyxml2::XMLAttribute* a = e.FirstAttribute(); a != nullptr; a = a->Next()) {
     if (std::string_view(a->Name()) != "type") {
       keep_attribute(*a);
@@ -498,8 +501,9 @@ void Reader::read_struct_item(const Element& e, const TypePlan& owner, const Fie
       record->place = offset(e);
     }
     if (record != nullptr) continue;
-    report_foreign(rules::unknown_type, offset(a->Value()), "unknown type '" + std::string(type) + "': read as '" + plan.xml + "', the rest kept as is", type);
+    report_foreign(rules::unknown_type, offset(a->Value()), "unknown type '" + std::string(type) + "': read as '" + plan.xml + "', all else kept as is", type);
     keep(KeptKind::attribute, "type", std::string(type));
+    unknown = true;
   }
 
   keep_stray_text(e);
@@ -520,14 +524,18 @@ void Reader::read_struct_item(const Element& e, const TypePlan& owner, const Fie
       owner_ = {&record->kept, 0};
       if (read_table_child(child, *record->type, *record, record_seen)) return;
     }
-    keep_element(child, "element", &plan);
+    // Of a type that nobody knows, the members are not known either: one warning says it all.
+    if (!unknown) return keep_element(child, "element", &plan);
+    std::string text;
+    canonical(child, text);
+    keep(KeptKind::element, {}, std::move(text));
   });
-  finish_struct(list.places.back(), plan, at, seen);
+  finish_struct(list.places.back(), plan, at, seen, !unknown);
   if (record != nullptr) finish_table(record->place, *record->type, *record, record_seen);
 }
 
 void Reader::read_hoisted_items(const Element& e, const FieldPlan& hoisted, std::vector<TableValue>& records, uint32_t owner) {
-  sub_path_.push_back(hoisted.name);
+  sub_path_.emplace_back(hoisted.name);
   for (const tinyxml2::XMLAttribute* a = e.FirstAttribute(); a != nullptr; a = a->Next()) keep_attribute(*a);
   keep_stray_text(e);
   uint32_t index = 0;

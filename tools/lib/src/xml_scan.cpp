@@ -99,6 +99,8 @@ class Scanner {
           semicolon == npos || semicolon >= end ? std::string_view() : text_.substr(amp + 1, semicolon - amp - 1);
       if (name == "lt" || name == "gt" || name == "amp" || name == "quot" || name == "apos") continue;
       if (!name.empty() && name[0] == '#' && valid_character(name.substr(1))) continue;
+      if (!name.empty() && name[0] == '#')
+        return fail(rules::malformed_xml, amp, "'&" + std::string(name.substr(0, 40)) + ";' is no character that XML may hold");
       return fail(rules::malformed_xml, amp,
                   name.empty() ? "'&' that begins no entity (write '&amp;')"
                                : "undefined entity '&" + std::string(name.substr(0, 40)) + ";'");
@@ -215,7 +217,7 @@ class Scanner {
     if (has_references_) check_references(begin, p);
     if (!ok_) return;
     if (stack_.empty()) {
-      if (saw_root_) return fail(rules::malformed_xml, begin, "a second root element");
+      if (saw_root_) return fail(rules::malformed_xml, begin + 1, "a second root element");
       saw_root_ = true;
       out_.root.begin = begin;
     }
@@ -239,10 +241,10 @@ class Scanner {
     if (end == npos) return fail_truncated("a closing tag");
     std::string_view name = text_.substr(begin + 2, end - begin - 2);
     while (!name.empty() && is_blank(name.back())) name.remove_suffix(1);
-    if (stack_.empty()) return fail(rules::malformed_xml, begin, "'</" + std::string(name.substr(0, 60)) + ">' closes nothing");
+    if (stack_.empty()) return fail(rules::malformed_xml, begin + 2, "'</" + std::string(name.substr(0, 60)) + ">' closes nothing");
     const Frame& top = stack_.back();
     if (name.size() != top.name_size || std::memcmp(name.data(), top.name, name.size()) != 0) {
-      fail(rules::malformed_xml, begin, "'</" + std::string(name.substr(0, 60)) + ">' where '</" +
+      fail(rules::malformed_xml, begin + 2, "'</" + std::string(name.substr(0, 60)) + ">' where '</" +
                                             std::string(top.name, std::min<size_t>(top.name_size, 60)) + ">' is expected");
       out_.findings.back().related.push_back({top.begin + 1, "opened here"});
       return;

@@ -21,8 +21,12 @@ void check_hours(std::string_view text, TableValue& t, const std::string& label,
   const auto say = [&](std::string message) {
     findings.push_back({&rules::empty_hours, rules::empty_hours.severity, locate_value(text, t.place, xml), label, std::move(message), {}});
   };
-  if ((mask & kHours) == 0) say("visible at no hour (" + xml + " has none of bits 0 to 23)");
-  if ((mask & ~known) != 0) say(xml + " has bits without a known meaning");
+  const std::string name(value_text(text, locate_value(text, t.place, "name")));
+  if ((mask & kHours) == 0) say("'" + name + "' is visible at no hour (" + xml + " has none of bits 0 to 23)");
+  std::string unknown;
+  for (unsigned bit = 0; bit < 32; ++bit)
+    if ((mask & ~known) >> bit & 1) unknown += (unknown.empty() ? "" : ", ") + std::to_string(bit);
+  if (!unknown.empty()) say("'" + name + "': " + xml + " has bits without a known meaning: " + unknown);
 }
 
 }  // namespace meridian::tools

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "rules/checks.h"
 
+#include <algorithm>
 #include <string>
 
 namespace meridian::tools {
@@ -36,6 +37,12 @@ void visit(std::string_view text, TableValue& t, const std::string& label, std::
 }
 
 }  // namespace
+
+std::string_view value_text(std::string_view text, size_t offset) {
+  const std::string_view rest = text.substr(std::min(offset, text.size()));
+  const size_t end = rest.find_first_of("<\"'\n\r");
+  return rest.substr(0, std::min<size_t>(end, 80));
+}
 
 void run_checks(std::string_view text, TableValue& root, std::vector<Finding>& findings) { visit(text, root, {}, findings); }
 
