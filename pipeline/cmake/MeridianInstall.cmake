@@ -56,7 +56,8 @@ if(MERIDIAN_BUNDLE_TOOLS AND TARGET meridian_tools)
     set_target_properties(${program} PROPERTIES INSTALL_RPATH "$ORIGIN/${to_libraries}")
     list(APPEND program_files "$<TARGET_FILE:${program}>")
   endforeach()
-  # Everything that the loader would look for elsewhere, but glibc, which comes with the machine.
+  # Everything that the loader would look for elsewhere, but glibc, which comes with the machine. libtbb and libtinyxml2
+  # bring libstdc++.so; it's of the compiler that linked the programs, so exceptions cross between the two copies.
   install(CODE "
     file(GET_RUNTIME_DEPENDENCIES EXECUTABLES ${program_files}
       RESOLVED_DEPENDENCIES_VAR libraries
