@@ -198,9 +198,8 @@ Status MeaningCheck::check_table(uint32_t table, const reflection::Object& objec
     return {StatusCode::bad_structure, "tables are nested too deep or shared too often; detail = byte offset", table};
   }
   for (const reflection::Field* field : *object.fields()) {
-    if (field->deprecated()) continue;
     const uint32_t at = view_.field(table, field->offset());
-    if (at == 0) continue;
+    if (at == 0 || field->deprecated()) continue;  // absent ones first: most are
     if (Status status = check_field(table, at, object, *field, depth); !status.ok()) return status;
   }
   return {};

@@ -65,13 +65,14 @@ Status StructureCheck::check_table(uint32_t at, const reflection::Object& object
   }
   if (!spend(8)) return bad("tables are shared too often; detail = byte offset", at, from);
   for (const reflection::Field* field : *object.fields()) {
-    if (field->deprecated()) continue;  // nobody reads it
     const uint32_t slot = field->offset();
     const uint32_t offset = slot + 2 <= list_size ? view_.load<uint16_t>(list + slot) : 0;
     if (offset == 0) {
-      if (field->required()) return bad("required field is missing; detail = byte offset of its table", at, field);
+      if (field->required() && !field->deprecated())
+        return bad("required field is missing; detail = byte offset of its table", at, field);
       continue;
     }
+    if (field->deprecated()) continue;  // nobody reads it
     const Extent extent = extent_of(schema_, field->type()->base_type(), field->type()->index());
     if (offset < 4 || offset + extent.size > table_size || (at + offset) % extent.align != 0) {
       return bad("field lies outside its table or is misaligned; detail = byte offset", at + offset, field);

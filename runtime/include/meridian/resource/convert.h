@@ -55,8 +55,10 @@ class Converted {
 };
 
 /// Converts the sealed resource `bytes`, written by schema `from`, to schema `to` (both .bfbs bytes).
-/// Errors:  as read_sections, bad_schema, bad_checksum, bad_structure (source offsets), no_conversion (a field's type
-///          cannot be matched; message and `name` say which), too_large, out_of_memory.
+/// The result is at most 64 times as large as the source (or 1 MiB), and below 2 GiB; memory peaks at three times that.
+/// Errors:  as read_sections, bad_checksum, bad_schema (not valid, or `from` is not what the resource was written by),
+///          wrong_kind (`to` has another file identifier), bad_structure and bad_value (source), no_conversion (a field's
+///          type cannot be matched; `name` says which), too_large, out_of_memory.
 Result<Converted> convert_resource(std::span<const std::byte> bytes, std::span<const std::byte> from,
                                    std::span<const std::byte> to,
                                    ConvertAllocator& allocator = default_convert_allocator());

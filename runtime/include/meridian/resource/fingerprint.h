@@ -14,10 +14,12 @@
 namespace meridian {
 
 /// Checks untrusted schema bytes: FlatBuffers verifier, indices, offsets inside struct sizes, no struct cycles, depth.
-/// Errors: bad_schema; message says what.
+/// Refuses what resources do not use: fixed arrays, vectors of unions, union members that are no tables.
+/// Errors: bad_schema; message says what. Also where the bytes are not 8-aligned.
 Status verify_schema(std::span<const std::byte> bfbs);
 
-/// Covers what decides where bytes lie: structs (fields, offsets, sizes), table field ids and types, enum base types.
+/// Covers what decides where bytes lie and what absent ones mean: structs (fields, offsets, sizes), table field ids, types
+/// and defaults, union members, enum base types. Only types that the root leads to.
 /// Requires: verify_schema(bfbs).ok()
 uint64_t layout_fingerprint(std::span<const std::byte> bfbs);
 

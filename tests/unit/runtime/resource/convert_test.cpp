@@ -259,6 +259,17 @@ TEST(Convert, RunningOutOfMemoryAtAnyPointIsAStatus) {
   EXPECT_GT(fail_at, 5);
 }
 
+TEST(Convert, GrowthBeyondTheLimitIsAStatus) {
+  std::string wide;
+  for (int i = 0; i < 200; ++i) wide += "m" + std::to_string(i) + ":ulong;";
+  const Bytes from = schema("struct S { a:ubyte; } table R { s:[S]; }");
+  const Bytes to = schema("struct S { a:ubyte; " + wide + "} table R { s:[S]; }");
+  std::string items;
+  for (int i = 0; i < 20000; ++i) items += "{a:1},";
+  const Bytes old_bytes = test::resource_of(from, "{s:[" + items + "{a:2}]}", kind_of("TEST"));
+  EXPECT_EQ(convert_resource(old_bytes, from, to).status().code, StatusCode::too_large);
+}
+
 TEST(Convert, BitFlipsGiveAStatusOrSomethingThatOpens) {  // REL-4
   const std::string before =
       "struct E { id:uint; f:float; } table A { n:int; } table B { s:string; } union U { A, B }"

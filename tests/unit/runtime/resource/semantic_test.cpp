@@ -113,11 +113,14 @@ TEST(Semantic, EveryElementOfALongVectorIsLookedAt) {
       {"a:uint; f:float; g:float; h:float; i:uint;", 20, 12, 0x7F800001},
       {"a:double; b:uint; c:uint;", 16, 4, 0xFFF00000},
       {"a:ulong; e:E; p:ubyte; q:ushort; f:float;", 16, 8, 0x00000009},
+      {"a:uint; k:K; b:uint;", 12, 4, 0x00000003},
+      {"a:uint; k:K; b:uint;", 12, 4, 0x80000000},
+      {"k:K; f:float;", 8, 0, 0xFFFFFFFF},
   };
   for (const Shape& shape : shapes) {
-    const Bytes schema =
-        test::compile_schema(std::string("enum E : ubyte (closed) { x = 0, y = 5 } struct S { ") + shape.fields +
-                             " } table R { s:[S]; } root_type R; file_identifier \"TEST\";");
+    const Bytes schema = test::compile_schema(
+        std::string("enum E : ubyte (closed) { x = 0, y = 5 } enum K : uint (closed) { x, y, z } struct S { ") +
+        shape.fields + " } table R { s:[S]; } root_type R; file_identifier \"TEST\";");
     constexpr size_t kCount = 1000;
     flatbuffers::FlatBufferBuilder builder;
     builder.StartVector(kCount * shape.size / 8 + 2, 8);
