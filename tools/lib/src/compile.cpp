@@ -8,6 +8,7 @@
 #include "meridian/tools/binding.h"
 #include "resource_builder.h"
 #include "rules/checks.h"
+#include "select_configs.h"
 #include "text_values.h"
 #include "xml_reader.h"
 #include "xml_scan.h"
@@ -146,6 +147,7 @@ CompileResult compile_xml(const SourceText& source, const Binding& binding, cons
     return result;
   }
   find_collisions(result.names, result.findings);
+  if (options.config_target != nullptr) select_configs(read.root, *options.config_target);
   if (options.lint) run_checks(text, read.root, result.findings);
   result.stats.read_seconds = clock.lap();
   if (result.has_errors()) return result;

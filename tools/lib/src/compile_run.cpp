@@ -255,6 +255,7 @@ class Pipeline {
 
   void write(Item& item) {
     item.source.reset();
+    item.dropped = item.dropped || io_.cancelled();
     if (item.exit != kExitDone || item.dropped || item.skipped) return;
     const Clock::time_point start = Clock::now();
     const std::string& output = item.job->file.output;

@@ -82,7 +82,7 @@ class Driver {
     input_.declare(line_);
     output_.declare(line_);
     if (tool.takes_schema) schema_.declare(line_);
-    compile_.declare(line_);
+    compile_.declare(line_, tool.selects_configs);
     diag_.declare(line_);
     run_.declare(line_);
     line_.group("Help");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "meridian/tools/file_io.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -92,24 +93,51 @@ std::string temporary_path(const std::string& target) {
   return slash == std::string::npos ? name : target.substr(0, slash + 1) + name;
 }
 
-int write_renamed(const std::string& target, std::span<const uint8_t> bytes) {
+/// Gives a whole file the target's name by way of a temporary one. `make` creates that and returns errno's value.
+template <class Make>
+int rename_into_place(const std::string& target, Make&& make) {
   // Another host that shares the folder may have a process of the same number: EEXIST, next name.
   for (int attempt = 0; attempt < 100; ++attempt) {
     const std::string temporary = temporary_path(target);
-    File file(open_retrying(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0666));
-    if (!file.is_open()) {
-      if (errno == EEXIST) continue;
-      return errno;
-    }
-    const TemporaryFileName registered(temporary);
-    int error = write_all(file.descriptor(), bytes);
-    const int close_error = file.close();
-    if (error == 0) error = close_error;
+    const TemporaryFileName registered(temporary);  // before it exists, or a signal in between would leave it
+    int error = make(temporary.c_str());
+    if (error == EEXIST) continue;
     if (error == 0 && ::rename(temporary.c_str(), target.c_str()) != 0) error = errno;
     if (error != 0) ::unlink(temporary.c_str());
     return error;
   }
   return EEXIST;
+}
+
+/// Writes to a file without a name, which vanishes with the process however that ends, and names it when it is whole.
+/// Empty: not possible here (network file systems, no /proc).
+std::optional<int> write_unnamed(const std::string& target, std::span<const uint8_t> bytes) {
+  File file(open_retrying(parent_folder(target).c_str(), O_WRONLY | O_TMPFILE, 0666));
+  if (!file.is_open()) return std::nullopt;  // whatever the reason, the other way finds it too
+  if (const int error = write_all(file.descriptor(), bytes); error != 0) return error;
+  const std::string unnamed = "/proc/self/fd/" + std::to_string(file.descriptor());
+  const auto link_to = [&](const char* path) {
+    return ::linkat(AT_FDCWD, unnamed.c_str(), AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0 ? 0 : errno;
+  };
+  const int error = link_to(target.c_str());
+  if (error == 0) return 0;
+  if (error != EEXIST) return std::nullopt;
+  return rename_into_place(target, link_to);
+}
+
+int write_named(const std::string& target, std::span<const uint8_t> bytes) {
+  return rename_into_place(target, [&](const char* temporary) {
+    File file(open_retrying(temporary, O_WRONLY | O_CREAT | O_EXCL, 0666));
+    if (!file.is_open()) return errno;
+    const int error = write_all(file.descriptor(), bytes);
+    const int close_error = file.close();
+    return error != 0 ? error : close_error;
+  });
+}
+
+int write_whole(const std::string& target, std::span<const uint8_t> bytes) {
+  const std::optional<int> error = write_unnamed(target, bytes);
+  return error ? *error : write_named(target, bytes);
 }
 
 int write_in_place(const std::string& path, std::span<const uint8_t> bytes) {
@@ -143,7 +171,7 @@ WriteResult write_file(const std::string& path, std::span<const uint8_t> bytes, 
     if (mode == WriteMode::if_changed && has_bytes(path, static_cast<uint64_t>(status.st_size), bytes))
       return {WriteOutcome::unchanged, 0};
   }
-  return outcome(write_renamed(behind_links(path), bytes));
+  return outcome(write_whole(behind_links(path), bytes));
 }
 
 WriteResult write_file(const std::string& path, std::string_view text, WriteMode mode) {

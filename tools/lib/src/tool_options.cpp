@@ -130,8 +130,10 @@ bool DiagOptions::peek(std::span<const std::string> arguments) {
   return true;
 }
 
-void CompileOptionsGroup::declare(CommandLine& line) {
+void CompileOptionsGroup::declare(CommandLine& line, bool selects_configs) {
   line.group("Compilation");
+  if (selects_configs)
+    line.text("--for", "TARGET", target, "keep only what is for build=B,platform=P[,param=X]... (builds: debug, beta, bankrelease, release, profile, final)");
   line.choice("--dialect", {"auto", "gta5", "rdr3"}, dialect, "flavour of the XML; auto looks at its names (default)");
   line.flag("--no-names", no_names, "leave the table of names out of the resource");
   line.flag("--embed-schema", compile.embed_schema, "put the schema into the resource, for later conversion");
@@ -143,7 +145,15 @@ void CompileOptionsGroup::declare(CommandLine& line) {
   line.number("--max-resource-bytes", "N", compile.limits.max_resource_bytes, 1, 0x7FFFFFFF, "largest resource");
 }
 
-bool CompileOptionsGroup::read(std::string&) {
+bool CompileOptionsGroup::read(std::string& error) {
+  if (!target.empty()) {
+    auto parsed = std::make_shared<ConfigTarget>();
+    if (!parse_config_target(target, *parsed, error)) {
+      error = "--for: " + error;
+      return false;
+    }
+    compile.config_target = std::move(parsed);
+  }
   compile.dialect = dialect == "gta5" ? Dialect::gta5 : dialect == "rdr3" ? Dialect::rdr3 : Dialect::automatic;
   compile.names = !no_names;
   compile.lint = !no_lint;

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "meridian/tools/config_filter.h"
 #include "meridian/tools/diagnostics.h"
 #include "meridian/tools/source_text.h"
 
@@ -34,6 +35,7 @@ struct CompileOptions {
   bool lint = true;                  ///< run the rule checks; without, only what cannot be read is reported
   bool note_missing = false;         ///< look for missing elements (XML013); costs time, so only when switched on
   std::string stem;                  ///< file stem that a missing `name` takes; empty: name 0
+  std::shared_ptr<const ConfigTarget> config_target;  ///< keep only the configurations for it; null: all
   uint32_t jobs = 0;                 ///< threads for one file; 0: all, 1: none
   size_t window_bytes = 16 * 1024;   ///< target size of a window; 0: the whole file at once (same results)
   const std::atomic<bool>* cancel = nullptr;  ///< checked now and then; a cancelled result has no bytes

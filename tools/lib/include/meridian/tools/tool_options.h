@@ -61,10 +61,11 @@ struct DiagOptions {
 struct CompileOptionsGroup {
   CompileOptions compile;
   std::string dialect = "auto";
+  std::string target;  ///< what --for was given
   bool no_names = false, no_lint = false;
   uint64_t max_depth = 100;
 
-  void declare(CommandLine& line);
+  void declare(CommandLine& line, bool selects_configs);
   bool read(std::string& error);
 };
 

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// Offline selection of configurations (gameconfigc --for).
+
+#include "meridian/tools/config_filter.h"
+#include "value.h"
+
+namespace meridian::tools {
+
+/// Removes the elements of `config_array` whose filters do not match. Other roots are left alone.
+void select_configs(TableValue& root, const ConfigTarget& target);
+
+}  // namespace meridian::tools
