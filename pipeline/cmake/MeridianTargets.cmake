@@ -12,9 +12,9 @@ function(meridian_target target)
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     target_compile_options(${target} PRIVATE -march=x86-64-v2)
   endif()
-  target_compile_definitions(${target} PUBLIC
-    $<BUILD_INTERFACE:$<$<OR:$<CONFIG:Debug>,$<BOOL:${MERIDIAN_SANITIZE}>>:MERIDIAN_ENABLE_ASSERTS=1>>)
+  target_compile_definitions(${target} PUBLIC $<BUILD_INTERFACE:$<$<CONFIG:Debug>:MERIDIAN_ENABLE_ASSERTS=1>>)
   if(MERIDIAN_SANITIZE)
+    target_compile_definitions(${target} PUBLIC $<BUILD_INTERFACE:$<$<NOT:$<CONFIG:Debug>>:MERIDIAN_ENABLE_ASSERTS=1>>)
     target_compile_options(${target} PRIVATE -fsanitize=${MERIDIAN_SANITIZE} -fno-omit-frame-pointer
       -fno-sanitize-recover=all)
     target_link_options(${target} PUBLIC $<BUILD_INTERFACE:-fsanitize=${MERIDIAN_SANITIZE}>)

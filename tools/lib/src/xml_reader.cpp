@@ -410,7 +410,6 @@ ReadResult read_xml(std::string_view text, const ScanResult& scan, const Binding
 size_t locate_value(std::string_view text, size_t element, std::string_view child) {
   if (element == 0 || element > text.size()) return element;
   // The element alone, by a scan that ends at its closing tag: read as a document of its own.
-  CompileLimits limits;
   const std::string_view from = text.substr(element - 1);
   size_t depth = 0, end = npos;
   for (size_t p = 0; p < from.size();) {
