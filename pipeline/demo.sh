@@ -47,11 +47,12 @@ table() {
     "$bin/resinfo" stats "$file" | awk -v name="${file##*/}" '
       NR == 1 { sub(/^.*: /, ""); split($0, part, /[ ,]+/); kind = part[1]; bytes = part[2]; next }
       $1 == "entities" || $1 == "archetypes" || $1 == "config_array" { what = $1; count = $2; known = 1 }
-      !known && $4 > most { what = $1; count = $2; most = $4 }   # PATH COUNT in BYTES bytes
+      !known && $1 !~ /verts$/ && $4 > most { what = $1; count = $2; most = $4 }   # PATH COUNT in BYTES bytes
       END {
         if (what ~ /_soa\./) sub(/_soa\..*$/, "", what)          # parallel arrays: one entry of each is one light
         sub(/^.*grass_instance_list\.instance_list$/, "grass_instances", what)
-        sub(/^.*\./, "", what); sub(/^config_array$/, "configurations", what); gsub(/_/, " ", what)
+        sub(/^.*\./, "", what); sub(/^config_array$/, "configurations", what); sub(/^ityp_dep_array$/, "type dependencies", what)
+        gsub(/_/, " ", what)
         printf "%8d  %-4s  %-27s  %s\n", bytes, kind, what == "" ? "-" : count " " what, name
       }'
   done
