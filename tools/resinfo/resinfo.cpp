@@ -17,13 +17,14 @@
 namespace meridian::tools {
 namespace {
 
-const std::vector<std::pair<int, std::string>> kExitCodes = {{0, "done; for diff: no difference"},
-                                                            {1, "a resource is damaged or cannot be read by its schema"},
-                                                            {2, "the command line is wrong"},
-                                                            {3, "something could not be read or written"},
-                                                            {4, "an internal fault"},
-                                                            {5, "diff found differences"},
-                                                            {130, "interrupted"}};
+const std::vector<std::pair<int, std::string>> kExitCodes = {
+    {0, "done; for diff: no difference"},
+    {1, "a resource is damaged or cannot be read by its schema"},
+    {2, "the command line is wrong"},
+    {3, "something could not be read or written"},
+    {4, "an internal fault"},
+    {5, "diff found differences"},
+    {130, "interrupted"}};
 
 ProgramDoc doc_of(std::string name, std::string summary, std::string operands, std::string description,
                   std::vector<std::pair<std::string, std::string>> examples) {
@@ -217,7 +218,8 @@ class Resinfo {
   void put(const std::string& text) {
     if (output_.empty() || output_ == "-") return report_.print(text);
     const WriteResult result = write_file(output_, text, WriteMode::if_changed);
-    if (result.outcome == WriteOutcome::failed) report_.environment(output_, "cannot write: " + error_text(result.error));
+    if (result.outcome == WriteOutcome::failed)
+      report_.environment(output_, "cannot write: " + error_text(result.error));
   }
 
   ToolIo& io_;

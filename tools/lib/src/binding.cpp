@@ -276,7 +276,7 @@ class BindingMaker {
       }
     }
     if (p.kind == FieldKind::scalar && !type.is_struct)
-      p.default_bits = is_float ? float_bits(p.scalar, f.default_real()) : static_cast<uint64_t>(f.default_integer());
+      p.default_bits = is_float ? float_bits(p.scalar, f.default_real()) : low_bits(static_cast<uint64_t>(f.default_integer()), p.size);
 
     const auto needs = [&](const char* attribute, bool fits, Converter converter) {
       if (!attributes.has(attribute)) return true;

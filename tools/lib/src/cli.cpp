@@ -15,13 +15,20 @@ namespace meridian::tools {
 int worse_exit(int a, int b) {
   const auto rank = [](int code) {
     switch (code) {
-      case kExitInterrupted: return 6;
-      case kExitInternal: return 5;
-      case kExitUsage: return 4;
-      case kExitEnvironment: return 3;
-      case kExitRejected: return 2;
-      case kExitDifferent: return 1;
-      default: return 0;
+      case kExitInterrupted:
+        return 6;
+      case kExitInternal:
+        return 5;
+      case kExitUsage:
+        return 4;
+      case kExitEnvironment:
+        return 3;
+      case kExitRejected:
+        return 2;
+      case kExitDifferent:
+        return 1;
+      default:
+        return 0;
     }
   };
   return rank(a) >= rank(b) ? a : b;
@@ -149,7 +156,8 @@ bool CommandLine::store(size_t index, const std::vector<std::string>& values, st
             std::to_string(target.max) + ", not '" + value + "'";
     return false;
   }
-  if (!option.choices.empty() && std::find(option.choices.begin(), option.choices.end(), value) == option.choices.end()) {
+  if (!option.choices.empty() &&
+      std::find(option.choices.begin(), option.choices.end(), value) == option.choices.end()) {
     error = name_of(option) + " takes " + joined(option.choices, ", ") + ", not '" + value + "'";
     const std::string_view near = nearest(value, {option.choices.begin(), option.choices.end()});
     if (!near.empty()) error += "; did you mean '" + std::string(near) + "'?";
@@ -196,7 +204,8 @@ bool CommandLine::parse(std::span<const std::string> arguments, std::string& err
     const size_t equals = argument.find('=');
     if (!argument.starts_with("--") || equals == std::string::npos) continue;
     const std::string_view name = std::string_view(argument).substr(0, equals);
-    const auto option = std::find_if(options_.begin(), options_.end(), [&](const OptionDoc& o) { return o.long_name == name; });
+    const auto option =
+        std::find_if(options_.begin(), options_.end(), [&](const OptionDoc& o) { return o.long_name == name; });
     if (option == options_.end()) continue;
     if (option->value.empty()) {
       error = std::string(name) + " takes no value";

@@ -18,12 +18,9 @@ constexpr size_t kHelpWidth = 79;
 using ExitCodes = std::vector<std::pair<int, std::string>>;
 
 const ExitCodes& exit_codes(const ProgramDoc& doc) {
-  static const ExitCodes kCompilers = {{0, "done; warnings are allowed"},
-                                       {1, "an input has errors"},
-                                       {2, "the command line is wrong"},
-                                       {3, "something could not be read or written"},
-                                       {4, "an internal fault"},
-                                       {130, "interrupted"}};
+  static const ExitCodes kCompilers = {{0, "done; warnings are allowed"}, {1, "an input has errors"},
+                                       {2, "the command line is wrong"},  {3, "something could not be read or written"},
+                                       {4, "an internal fault"},          {130, "interrupted"}};
   return doc.exit_codes.empty() ? kCompilers : doc.exit_codes;
 }
 
@@ -82,10 +79,14 @@ std::string upper(std::string text) {
 std::string roff(std::string_view text) {
   std::string out;
   for (const char c : text) {
-    if (c == '\\') out += "\\e";
-    else if (c == '-') out += "\\-";
-    else if ((c == '.' || c == '\'') && (out.empty() || out.back() == '\n')) out += std::string("\\&") + c;
-    else out += c;
+    if (c == '\\')
+      out += "\\e";
+    else if (c == '-')
+      out += "\\-";
+    else if ((c == '.' || c == '\'') && (out.empty() || out.back() == '\n'))
+      out += std::string("\\&") + c;
+    else
+      out += c;
   }
   return out;
 }
@@ -117,8 +118,7 @@ std::string man_page(std::span<const CommandLine* const> lines) {
   out += ".SH EXIT STATUS\n";
   for (const auto& [code, text] : exit_codes(doc)) out += ".TP\n.B " + std::to_string(code) + "\n" + roff(text) + "\n";
   out += ".SH EXAMPLES\n";
-  for (const auto& [command, text] : doc.examples)
-    out += ".TP\n.B " + roff(command) + "\n" + roff(text) + "\n";
+  for (const auto& [command, text] : doc.examples) out += ".TP\n.B " + roff(command) + "\n" + roff(text) + "\n";
   return out;
 }
 
@@ -211,9 +211,12 @@ void zsh_line(std::string& out, const CommandLine& line, const char* indent) {
     std::string value;
     if (!option.value.empty()) {
       value = (option.optional_value ? "::" : ":") + escaped(option.value, ":[]\\") + ":";
-      if (option.hint == ValueHint::file) value += "_files";
-      else if (option.hint == ValueHint::folder) value += "_files -/";
-      else if (const std::string list = words(option); !list.empty()) value += "(" + list + ")";
+      if (option.hint == ValueHint::file)
+        value += "_files";
+      else if (option.hint == ValueHint::folder)
+        value += "_files -/";
+      else if (const std::string list = words(option); !list.empty())
+        value += "(" + list + ")";
     }
     for (const std::string& name : {option.short_name, option.long_name}) {
       if (name.empty()) continue;
@@ -253,9 +256,12 @@ void fish_line(std::string& out, const CommandLine& line, const std::string& beg
     if (!option.short_name.empty()) out += " -s " + option.short_name.substr(1);
     if (!option.long_name.empty()) out += " -l " + option.long_name.substr(2);
     if (!option.value.empty() && !option.optional_value) {
-      if (option.hint == ValueHint::file) out += " -rF";
-      else if (option.hint == ValueHint::folder) out += " -x -a '(__fish_complete_directories)'";
-      else out += " -x";
+      if (option.hint == ValueHint::file)
+        out += " -rF";
+      else if (option.hint == ValueHint::folder)
+        out += " -x -a '(__fish_complete_directories)'";
+      else
+        out += " -x";
     }
     if (const std::string list = words(option); !list.empty()) out += " -a '" + list + "'";
     // fish knows \' and \\ inside quotes.
@@ -268,8 +274,8 @@ void fish_line(std::string& out, const CommandLine& line, const std::string& beg
 std::string fish_completion(std::span<const CommandLine* const> lines) {
   const std::string& name = lines[0]->doc().name;
   std::string out = "# fish completion for " + name + "\n";
-  fish_line(out, *lines[0], lines.size() == 1 ? "complete -c " + name
-                                              : "complete -c " + name + " -n __fish_use_subcommand");
+  fish_line(out, *lines[0],
+            lines.size() == 1 ? "complete -c " + name : "complete -c " + name + " -n __fish_use_subcommand");
   for (const CommandLine* line : lines.subspan(1)) {
     out += "complete -c " + name + " -n __fish_use_subcommand -f -a " + subcommand(*line) + " -d '" +
            line->doc().summary + "'\n";

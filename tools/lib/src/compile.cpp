@@ -146,6 +146,7 @@ CompileResult compile_xml(const SourceText& source, const Binding& binding, cons
     result.cancelled = true;
     return result;
   }
+  if (read.malformed) return result;
   find_collisions(result.names, result.findings);
   if (options.config_target != nullptr) select_configs(read.root, *options.config_target);
   if (options.lint) run_checks(text, read.root, result.findings);

@@ -37,10 +37,14 @@ bool has_root(const Binding& binding, std::string_view root) {
 
 std::string_view compiler_of(uint32_t kind) {
   switch (kind) {
-    case kind_of("IMAP"): return "imapc";
-    case kind_of("ITYP"): return "itypc";
-    case kind_of("GCFG"): return "gameconfigc";
-    default: return "metac";
+    case kind_of("IMAP"):
+      return "imapc";
+    case kind_of("ITYP"):
+      return "itypc";
+    case kind_of("GCFG"):
+      return "gameconfigc";
+    default:
+      return "metac";
   }
 }
 
@@ -53,8 +57,8 @@ struct Item {
   std::vector<NameUse> names;
   CompileStats stats;
   int exit = kExitDone;
-  bool skipped = false;   ///< found in a folder and not for this tool
-  bool dropped = false;   ///< interrupted, or after the first failure with --fail-fast
+  bool skipped = false;  ///< found in a folder and not for this tool
+  bool dropped = false;  ///< interrupted, or after the first failure with --fail-fast
   WriteOutcome written = WriteOutcome::failed;
   double write_seconds = 0;
 
@@ -69,7 +73,11 @@ class Pipeline {
  public:
   Pipeline(std::span<const CompileJob> jobs, const RunSettings& settings, ToolIo& io, Report& report,
            std::vector<DepfileRule>& rules)
-      : jobs_(jobs), settings_(settings), io_(io), report_(report), rules_(rules),
+      : jobs_(jobs),
+        settings_(settings),
+        io_(io),
+        report_(report),
+        rules_(rules),
         progress_(io.err, settings.progress, settings.tool, jobs.size()) {}
 
   RunTotals run() {
@@ -91,11 +99,15 @@ class Pipeline {
   void pipe(size_t tokens) {
     using tbb::filter_mode;
     tbb::parallel_pipeline(
-        tokens, tbb::make_filter<void, ItemPtr>(filter_mode::serial_in_order, [&](tbb::flow_control& flow) { return next(flow); }) &
-                    tbb::make_filter<ItemPtr, ItemPtr>(filter_mode::parallel, [&](ItemPtr i) { return guarded(i, [&] { compile(*i); }); }) &
-                    tbb::make_filter<ItemPtr, ItemPtr>(filter_mode::serial_in_order, [&](ItemPtr i) { return guarded(i, [&] { check(*i); }); }) &
-                    tbb::make_filter<ItemPtr, ItemPtr>(filter_mode::parallel, [&](ItemPtr i) { return guarded(i, [&] { write(*i); }); }) &
-                    tbb::make_filter<ItemPtr, void>(filter_mode::serial_in_order, [&](ItemPtr i) { finish(*i); }));
+        tokens, tbb::make_filter<void, ItemPtr>(filter_mode::serial_in_order, [&](tbb::flow_control& flow) {
+                  return next(flow);
+                }) & tbb::make_filter<ItemPtr, ItemPtr>(filter_mode::parallel, [&](ItemPtr i) {
+                  return guarded(i, [&] { compile(*i); });
+                }) & tbb::make_filter<ItemPtr, ItemPtr>(filter_mode::serial_in_order, [&](ItemPtr i) {
+                  return guarded(i, [&] { check(*i); });
+                }) & tbb::make_filter<ItemPtr, ItemPtr>(filter_mode::parallel, [&](ItemPtr i) {
+                  return guarded(i, [&] { write(*i); });
+                }) & tbb::make_filter<ItemPtr, void>(filter_mode::serial_in_order, [&](ItemPtr i) { finish(*i); }));
   }
 
   /// A fault in one input is that input's failure; the others go on.
@@ -146,8 +158,7 @@ class Pipeline {
     options.note_missing = settings_.diag->policy.severity_of(rules::missing_element, Severity::note).has_value();
     // Isolated: while it waits for its own windows this thread must not start on another input, whose memory would
     // then count twice.
-    CompileResult result =
-        tbb::this_task_arena::isolate([&] { return compile_xml(source, *binding, options); });
+    CompileResult result = tbb::this_task_arena::isolate([&] { return compile_xml(source, *binding, options); });
     if (result.cancelled) {
       item.dropped = true;
       return;
@@ -156,15 +167,15 @@ class Pipeline {
     item.stats = result.stats;
     item.names = std::move(result.names);
     item.bytes = std::move(result.bytes);
-    item.diagnostics =
-        resolve(source, std::move(result.findings), result.waivers, settings_.diag->policy);
+    item.diagnostics = resolve(source, std::move(result.findings), result.waivers, settings_.diag->policy);
     // A waiver that hits nothing is no news when nothing was looked for.
     if (!options.lint)
       std::erase_if(item.diagnostics, [](const Diagnostic& d) { return d.rule == &rules::bad_waiver; });
     for (const Diagnostic& diagnostic : item.diagnostics)
       if (diagnostic.severity == Severity::error) item.exit = worse_exit(item.exit, kExitRejected);
     if (item.exit == kExitDone && item.bytes.empty())
-      item.fail(rules::internal_error, "internal fault: nothing was found wrong, but there is no resource", kExitInternal);
+      item.fail(rules::internal_error, "internal fault: nothing was found wrong, but there is no resource",
+                kExitInternal);
   }
 
   std::shared_ptr<const SourceText> open(const InputFile& file, int& error) {
@@ -177,7 +188,8 @@ class Pipeline {
     return SourceText::open(file.path, error);
   }
 
-  /// What a resource without a name is called. Standard input has no name, and the output's must not be part of the bytes.
+  /// What a resource without a name is called. Standard input has no name, and the output's must not be part of the
+  /// bytes.
   static std::string stem_of(const InputFile& file) { return file.is_stdin() ? std::string() : input_stem(file.path); }
 
   void wrong_root(Item& item, std::string_view root) {
@@ -273,8 +285,8 @@ class Pipeline {
     }
     item.write_seconds = seconds_since(start);
     if (error != 0) {
-      item.diagnostics.push_back(
-          placeless(rules::environment_error, output == "-" ? "<stdout>" : output, "cannot write: " + error_text(error)));
+      item.diagnostics.push_back(placeless(rules::environment_error, output == "-" ? "<stdout>" : output,
+                                           "cannot write: " + error_text(error)));
       item.exit = kExitEnvironment;
       item.written = WriteOutcome::failed;
       failed_ = true;
@@ -303,7 +315,8 @@ class Pipeline {
     const bool is_unchanged = item.written == WriteOutcome::unchanged;
     ++(is_unchanged ? totals_.unchanged : totals_.written);
     if (is_unchanged && !settings_.diag->quiet) report_.log().add_unchanged(file.output);
-    if (file.output != "-") rules_.push_back({file.output, file.is_stdin() ? std::vector<std::string>{} : std::vector{file.path}});
+    if (file.output != "-")
+      rules_.push_back({file.output, file.is_stdin() ? std::vector<std::string>{} : std::vector{file.path}});
     progress_.advance(file.shown() + " -> " + file.output + (is_unchanged ? " (unchanged)" : ""));
   }
 

@@ -36,7 +36,7 @@ class RootTable {
 /// One source and where its resource goes.
 struct CompileJob {
   InputFile file;
-  std::string blocked;   ///< why its output cannot be written; known before anything was read
+  std::string blocked;  ///< why its output cannot be written; known before anything was read
   bool make_parents = false;
 };
 

@@ -26,8 +26,8 @@ struct SchemaOptions {
 
   void declare(CommandLine& line) {
     line.group("Schema");
-    line.text("--schema", "FILE", schema, "FlatBuffers schema (.fbs) of the sources; else the built-in one of each root",
-              ValueHint::file);
+    line.text("--schema", "FILE", schema,
+              "FlatBuffers schema (.fbs) of the sources; else the built-in one of each root", ValueHint::file);
     line.texts("-I", "DIR", include_dirs, "look for included schemas in DIR too", ValueHint::folder);
   }
 };
@@ -35,20 +35,20 @@ struct SchemaOptions {
 std::string stats_text(const RunTotals& totals, std::string_view form, std::string_view tool) {
   const CompileStats& sum = totals.sum;
   const std::array<std::pair<const char*, uint64_t>, 9> counts{{{"inputs", totals.inputs},
-                                                               {"written", totals.written},
-                                                               {"unchanged", totals.unchanged},
-                                                               {"source_bytes", sum.source_bytes},
-                                                               {"resource_bytes", sum.resource_bytes},
-                                                               {"elements", sum.elements},
-                                                               {"items", sum.items},
-                                                               {"names", sum.names},
-                                                               {"kept", sum.kept}}};
+                                                                {"written", totals.written},
+                                                                {"unchanged", totals.unchanged},
+                                                                {"source_bytes", sum.source_bytes},
+                                                                {"resource_bytes", sum.resource_bytes},
+                                                                {"elements", sum.elements},
+                                                                {"items", sum.items},
+                                                                {"names", sum.names},
+                                                                {"kept", sum.kept}}};
   // Of the phases the sum over all threads, of the whole what the clock on the wall says.
   const std::array<std::pair<const char*, double>, 5> times{{{"scan", sum.scan_seconds},
-                                                            {"read", sum.read_seconds},
-                                                            {"build", sum.build_seconds},
-                                                            {"write", totals.write_seconds},
-                                                            {"total", totals.total_seconds}}};
+                                                             {"read", sum.read_seconds},
+                                                             {"build", sum.build_seconds},
+                                                             {"write", totals.write_seconds},
+                                                             {"total", totals.total_seconds}}};
   std::string out;
   if (form == "json") {
     JsonWriter json(out);
@@ -112,7 +112,8 @@ class Driver {
       return text.empty() ? report_.usage("--generate takes man, bash, zsh, fish or markdown") : report_.print(text);
     }
     const ExpandedArguments expanded = expand_response_files(args);
-    if (!diag_.peek(expanded.arguments)) return report_.usage("the file of --diagnostics-file has another use in this line too");
+    if (!diag_.peek(expanded.arguments))
+      return report_.usage("the file of --diagnostics-file has another use in this line too");
     if (!expanded.error.empty()) return report_.environment(expanded.error_path, expanded.error);
     dependencies_ = expanded.response_files;
 
@@ -168,7 +169,8 @@ class Driver {
     if (!input_.batch.empty()) {
       if (!read_batch(files)) return false;
     } else {
-      InputList found = find_inputs(input_.operands, [&](const std::string& path) { return is_source(path); }, tool_.doc.name);
+      InputList found = find_inputs(
+          input_.operands, [&](const std::string& path) { return is_source(path); }, tool_.doc.name);
       for (InputProblem& problem : found.problems) {
         report_.log().add_failed(problem.path);
         report_.environment(std::move(problem.path), std::move(problem.message));
@@ -215,8 +217,11 @@ class Driver {
   }
 
   bool named_like_source(const std::string& path) const {
-    static constexpr std::pair<std::string_view, std::string_view> kSuffixes[] = {
-        {"imap", ".ymap.xml"}, {"ityp", ".ytyp.xml"}, {"ymfm", ".ymf.xml"}, {"ymfm", ".ymf"}, {"gcfg", "gameconfig.xml"}};
+    static constexpr std::pair<std::string_view, std::string_view> kSuffixes[] = {{"imap", ".ymap.xml"},
+                                                                                  {"ityp", ".ytyp.xml"},
+                                                                                  {"ymfm", ".ymf.xml"},
+                                                                                  {"ymfm", ".ymf"},
+                                                                                  {"gcfg", "gameconfig.xml"}};
     for (const auto& [extension, suffix] : kSuffixes)
       if (path.ends_with(suffix) && roots_->has_extension(extension)) return true;
     return false;
@@ -226,7 +231,9 @@ class Driver {
 
   bool check_outputs() {
     if (!output_.output.empty() && jobs_.size() > 1)
-      return report_.usage("-o names one output, but there are " + std::to_string(jobs_.size()) + " inputs; use --out-dir"), false;
+      return report_.usage("-o names one output, but there are " + std::to_string(jobs_.size()) +
+                           " inputs; use --out-dir"),
+             false;
     for (CompileJob& job : jobs_)
       if (!name_output(job)) return false;
     if (!check_clashes()) return false;
@@ -247,7 +254,8 @@ class Driver {
       if (output_.out_dir.empty()) {
         file.output = output_name(file.path, extension);
       } else {
-        file.output = output_.out_dir + (output_.out_dir.back() == '/' ? "" : "/") + output_name(file.relative, extension);
+        file.output =
+            output_.out_dir + (output_.out_dir.back() == '/' ? "" : "/") + output_name(file.relative, extension);
         job.make_parents = true;
       }
     }
@@ -334,7 +342,7 @@ class Driver {
     settings.fail_fast = run_.fail_fast;
     settings.tool = tool_.doc.name;
     if (!diag_.owns_stderr())
-      settings.progress = diag_.verbose                             ? ProgressStyle::lines
+      settings.progress = diag_.verbose                            ? ProgressStyle::lines
                           : io_.stderr_is_terminal && !diag_.quiet ? ProgressStyle::bar
                                                                    : ProgressStyle::none;
     std::vector<DepfileRule> rules;

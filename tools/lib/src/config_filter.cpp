@@ -19,9 +19,9 @@ constexpr Build kBuilds[] = {
 };
 
 /// Names of platforms; those in one row mean the same one.
-constexpr std::string_view kPlatforms[][2] = {{"ps3", "psn"},      {"psp2", "psp2"},     {"x64", "x64"},
+constexpr std::string_view kPlatforms[][2] = {{"ps3", "psn"},       {"psp2", "psp2"},       {"x64", "x64"},
                                               {"xbox360", "xenon"}, {"xboxone", "xboxone"}, {"ps4", "ps4"},
-                                              {"xbsx", "scarlett"}, {"ps5", "prospero"}, {"linux", "linux"}};
+                                              {"xbsx", "scarlett"}, {"ps5", "prospero"},    {"linux", "linux"}};
 
 /// The first name of a platform's row, or empty.
 std::string_view platform_of(std::string_view word) {
@@ -57,7 +57,8 @@ bool parse_config_target(std::string_view text, ConfigTarget& target, std::strin
     const std::string_view key = part.substr(0, equals);
     const std::string word = fold(part.substr(std::min(equals + 1, part.size())));
     if (key == "build") {
-      const auto build = std::find_if(std::begin(kBuilds), std::end(kBuilds), [&](const Build& b) { return b.word == word; });
+      const auto build =
+          std::find_if(std::begin(kBuilds), std::end(kBuilds), [&](const Build& b) { return b.word == word; });
       if (build == std::end(kBuilds)) {
         error = "no build '" + word + "'; there are debug, beta, bankrelease, release, profile and final";
         return false;
@@ -111,7 +112,8 @@ bool platform_word_matches(const ConfigTarget& target, std::string_view text) {
 
 bool config_matches(const ConfigTarget& target, const ConfigFilter& filter) {
   if (!any_word(filter.build, [&](std::string_view word) { return build_word_matches(target, word); })) return false;
-  if (!any_word(filter.platform, [&](std::string_view word) { return platform_word_matches(target, word); })) return false;
+  if (!any_word(filter.platform, [&](std::string_view word) { return platform_word_matches(target, word); }))
+    return false;
   if (target.final) return true;
   return any_word(filter.parameter, [&](std::string_view word) {
     return std::find(target.parameters.begin(), target.parameters.end(), fold(word)) != target.parameters.end();

@@ -156,9 +156,7 @@ std::string behind_links(const std::string& path) {
   return ec ? path : real.string();
 }
 
-WriteResult outcome(int error) {
-  return {error == 0 ? WriteOutcome::written : WriteOutcome::failed, error};
-}
+WriteResult outcome(int error) { return {error == 0 ? WriteOutcome::written : WriteOutcome::failed, error}; }
 
 }  // namespace
 

@@ -26,8 +26,8 @@ Progress::Progress(std::FILE* stream, ProgressStyle style, std::string tool, siz
 void Progress::advance(std::string_view what, Clock::time_point now) {
   ++done_;
   if (style_ == ProgressStyle::lines) {
-    const std::string line = tool_ + ": " + std::to_string(done_) + "/" + std::to_string(total_) + " " +
-                             std::string(what) + "\n";
+    const std::string line =
+        tool_ + ": " + std::to_string(done_) + "/" + std::to_string(total_) + " " + std::string(what) + "\n";
     std::fwrite(line.data(), 1, line.size(), stream_);
     std::fflush(stream_);
   }

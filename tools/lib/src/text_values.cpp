@@ -70,10 +70,7 @@ ParsedNumber parse_as(std::string_view t) {
   return out;
 }
 
-uint64_t mask(Scalar scalar) {
-  const uint32_t size = scalar_size(scalar);
-  return size == 8 ? ~uint64_t{0} : (uint64_t{1} << (size * 8)) - 1;
-}
+uint64_t mask(Scalar scalar) { return low_bits(~uint64_t{0}, scalar_size(scalar)); }
 
 bool is_signed(Scalar s) { return s == Scalar::i8 || s == Scalar::i16 || s == Scalar::i32 || s == Scalar::i64; }
 
@@ -115,6 +112,8 @@ uint64_t float_bits(Scalar scalar, double value) {
 }
 
 void store_bits(uint8_t* at, uint32_t size, uint64_t bits) { std::memcpy(at, &bits, size); }
+
+uint64_t low_bits(uint64_t bits, uint32_t size) { return size >= 8 ? bits : bits & ((uint64_t{1} << (size * 8)) - 1); }
 
 uint64_t load_bits(const uint8_t* at, uint32_t size) {
   uint64_t bits = 0;

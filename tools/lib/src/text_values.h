@@ -18,6 +18,8 @@ bool is_float(Scalar scalar);
 uint64_t float_bits(Scalar scalar, double value);
 /// Copies the low bytes of `bits`.
 void store_bits(uint8_t* at, uint32_t size, uint64_t bits);
+/// The value as a scalar of that size holds it.
+uint64_t low_bits(uint64_t bits, uint32_t size);
 uint64_t load_bits(const uint8_t* at, uint32_t size);
 /// Sign-extends the value that load_bits gave.
 int64_t signed_value(Scalar scalar, uint64_t bits);

@@ -133,7 +133,9 @@ bool DiagOptions::peek(std::span<const std::string> arguments) {
 void CompileOptionsGroup::declare(CommandLine& line, bool selects_configs) {
   line.group("Compilation");
   if (selects_configs)
-    line.text("--for", "TARGET", target, "keep only what is for build=B,platform=P[,param=X]... (builds: debug, beta, bankrelease, release, profile, final)");
+    line.text("--for", "TARGET", target,
+              "keep only what is for build=B,platform=P[,param=X]... (builds: debug, beta, bankrelease, release, "
+              "profile, final)");
   line.choice("--dialect", {"auto", "gta5", "rdr3"}, dialect, "flavour of the XML; auto looks at its names (default)");
   line.flag("--no-names", no_names, "leave the table of names out of the resource");
   line.flag("--embed-schema", compile.embed_schema, "put the schema into the resource, for later conversion");
@@ -230,8 +232,9 @@ bool answer_rule_questions(const DiagOptions& options, Report& report) {
                                   : rule->severity == Severity::warning ? "warning"
                                                                         : "note";
       if (!rule->on) severity = "off";
-      text += std::string(rule->code) + "  " + std::string(rule->name) + std::string(width + 2 - rule->name.size(), ' ') +
-              std::string(severity) + std::string(9 - severity.size(), ' ') + std::string(rule->summary) + "\n";
+      text += std::string(rule->code) + "  " + std::string(rule->name) +
+              std::string(width + 2 - rule->name.size(), ' ') + std::string(severity) +
+              std::string(9 - severity.size(), ' ') + std::string(rule->summary) + "\n";
     }
     report.print(text);
     return true;

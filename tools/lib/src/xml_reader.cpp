@@ -397,6 +397,7 @@ ReadResult read_xml(std::string_view text, const ScanResult& scan, const Binding
   settle_dialect(foreign, options, result.findings);
 
   // A refused document leaves holes, so nothing else that was found is reliable: say only where the fault is.
+  result.malformed = malformed;
   if (malformed) {
     const std::string_view root = text.substr(scan.root.begin, scan.root.end - scan.root.begin);
     const size_t bad = find_bad_attribute(root);

@@ -20,6 +20,7 @@ struct ReadResult {
   NameTable names;
   uint64_t items = 0;
   bool cancelled = false;
+  bool malformed = false;  ///< the values have holes; the one finding says where the text is wrong
 };
 
 /// Requires: scan has no findings and its root element has the name of binding.root().

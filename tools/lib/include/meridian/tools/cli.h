@@ -70,11 +70,11 @@ struct OptionDoc {
 
 /// What help and man page say beside the options.
 struct ProgramDoc {
-  std::string name;         ///< "imapc" or "resinfo dump"
-  std::string summary;      ///< one line, no full stop
-  std::string operands;     ///< "INPUT..."
-  std::string description;  ///< paragraphs, '\n' between
-  std::string limits;       ///< what it does not do
+  std::string name;                                             ///< "imapc" or "resinfo dump"
+  std::string summary;                                          ///< one line, no full stop
+  std::string operands;                                         ///< "INPUT..."
+  std::string description;                                      ///< paragraphs, '\n' between
+  std::string limits;                                           ///< what it does not do
   std::vector<std::pair<std::string, std::string>> examples{};  ///< command, what it does
   std::vector<std::pair<int, std::string>> exit_codes{};        ///< empty: those of the compilers
 };

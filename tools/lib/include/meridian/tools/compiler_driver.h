@@ -14,9 +14,9 @@ namespace meridian::tools {
 
 struct CompilerTool {
   ProgramDoc doc;
-  std::vector<uint32_t> kinds;  ///< built-in kinds that it takes, the first one for files without a root
-  bool takes_schema = false;    ///< has --schema and -I
-  bool selects_configs = false; ///< has --for
+  std::vector<uint32_t> kinds;   ///< built-in kinds that it takes, the first one for files without a root
+  bool takes_schema = false;     ///< has --schema and -I
+  bool selects_configs = false;  ///< has --for
 };
 
 /// Runs a compiler on arguments (without the program's name). Never throws.

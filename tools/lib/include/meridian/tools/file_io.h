@@ -25,8 +25,8 @@ struct WriteResult {
 
 /// Writes a whole file beside its target, without a name where the system can do that, and puts it in the target's
 /// place, so that readers and mappings see the old file or the new one, never a part. A failure leaves the old file and
-/// nothing else. A link is followed; a pipe or device is written directly. New files have mode 0666 less the umask. Nothing is flushed to disk: after a loss of
-/// power a build runs again anyway.
+/// nothing else. A link is followed; a pipe or device is written directly. New files have mode 0666 less the umask.
+/// Nothing is flushed to disk: after a loss of power a build runs again anyway.
 /// Errors:  what open, write, close and rename say; EISDIR for a folder.
 /// Threads: reentrant; two writers of one path both succeed and the last one stays.
 WriteResult write_file(const std::string& path, std::span<const uint8_t> bytes, WriteMode mode);

@@ -11,9 +11,9 @@
 namespace meridian::tools {
 
 struct InputFile {
-  std::string path;      ///< as given, or below the folder as given; "-": standard input
-  std::string relative;  ///< below the folder that was given; the bare name of a file that was
-  std::string output;    ///< "-": standard output; empty: not decided
+  std::string path;        ///< as given, or below the folder as given; "-": standard input
+  std::string relative;    ///< below the folder that was given; the bare name of a file that was
+  std::string output;      ///< "-": standard output; empty: not decided
   bool in_folder = false;  ///< found in a folder: not an error if it turns out to be something else
 
   bool is_stdin() const { return path == "-"; }

@@ -18,7 +18,8 @@ class Progress {
   using Clock = std::chrono::steady_clock;
 
   /// `tool` begins each line. `now` is there for tests.
-  Progress(std::FILE* stream, ProgressStyle style, std::string tool, size_t total, Clock::time_point now = Clock::now());
+  Progress(std::FILE* stream, ProgressStyle style, std::string tool, size_t total,
+           Clock::time_point now = Clock::now());
   ~Progress() { finish(); }
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;

@@ -25,7 +25,7 @@ struct InputOptions {
 };
 
 struct OutputOptions {
-  std::string output;   ///< "-": standard output
+  std::string output;  ///< "-": standard output
   std::string out_dir;
   std::string depfile;
   std::string write = "if-changed";
