@@ -139,7 +139,7 @@ void CompileOptionsGroup::declare(CommandLine& line, bool selects_configs) {
   line.choice("--dialect", {"auto", "gta5", "rdr3"}, dialect, "flavour of the XML; auto looks at its names (default)");
   line.flag("--no-names", no_names, "leave the table of names out of the resource");
   line.flag("--embed-schema", compile.embed_schema, "put the schema into the resource, for later conversion");
-  line.flag("--no-lint", no_lint, "only what keeps the resource from being built, no advice");
+  line.flag("--no-lint", no_lint, "no rule checks: only what reading the XML itself finds");
   line.group("Limits");
   line.number("--max-bytes", "N", compile.limits.max_bytes, 1, UINT64_MAX, "largest source (k, M, G: times 1024)");
   line.number("--max-depth", "N", max_depth, 1, 100, "deepest nesting of elements");

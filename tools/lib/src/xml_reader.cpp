@@ -264,16 +264,19 @@ void Reader::keep_attribute(const tinyxml2::XMLAttribute& a) {
   keep(KeptKind::attribute, a.Name(), a.Value());
 }
 
+// All stray text of an element is kept as one: between the members it belongs to none of them, and once written back it
+// stands in one piece.
 void Reader::keep_stray_text(const Element& e) {
-  if (e.NoChildren()) return;
+  std::string all;
   for (const tinyxml2::XMLNode* node = e.FirstChild(); node != nullptr; node = node->NextSibling()) {
     const tinyxml2::XMLText* text = node->ToText();
     if (text == nullptr) continue;
     const std::string_view t = trim(text->Value());
     if (t.empty()) continue;
     report(rules::unknown_name, offset(t.data()), "text '" + std::string(t.substr(0, 40)) + "' in '" + e.Name() + "' has no meaning here; kept as is");
-    keep(KeptKind::text, {}, std::string(t));
+    all.append(all.empty() ? "" : " ").append(t);
   }
+  if (!all.empty()) keep(KeptKind::text, {}, std::move(all));
 }
 
 // --- skeleton and windows --------------------------------------------------------------------------------------------

@@ -207,13 +207,14 @@ uint32_t Reader::name_from_text(std::string_view name, const char* place, const 
   if (parse_hash_literal(name, hash)) return hash;
   hash = hash_name(name).value;
   names.add(hash, name, [&] { return offset(place); });
+  check_known(name, place, f);
+  if (!options_.lint) return hash;
   if (name.starts_with("hash_") || name.starts_with("0x"))
     report(rules::suspicious_name, offset(place), "name " + quoted(name) + " looks like a hash but is none (1 to 8 hex digits); taken as text");
   else if (const std::string_view why = suspicion(name, f.required_name); !why.empty())
     report(rules::suspicious_name, offset(place), "name " + quoted(name) + " has " + std::string(why));
   else if (f.required_name && std::any_of(name.begin(), name.end(), [](char c) { return c >= 'A' && c <= 'Z'; }))
     report(rules::suspicious_name, Severity::note, offset(place), "name " + quoted(name) + " has capitals; names are hashed in lower case");
-  check_known(name, place, f);
   return hash;
 }
 

@@ -84,8 +84,7 @@ class Scanner {
     if (stack_.empty()) {
       for (size_t i = begin; i < end; ++i) {
         if (is_blank(text_[i])) continue;
-        // Before the declaration anything may stand (some tools write a blank line or a stray character there), but
-        // text before or after the root element is lost data.
+        // Blanks may stand before the declaration (some tools write a line there); text would be lost data.
         return fail(rules::malformed_xml, i, saw_root_ ? "text after the root element" : "text before the root element");
       }
     }
