@@ -92,9 +92,19 @@ TEST(CommandLine, P055_UnknownOptionNamesTheNearest) {
 }
 
 TEST(CommandLine, RefusesWhatCannotBeMeant) {
-  for (const Words& words : std::vector<Words>{{"-o"}, {"--output="}, {"--output=", "x"}, {"-o", "a", "-o", "b"}, {""},
-                                               {"--quiet=3"}, {"--mode=medium"}, {"-j", "0"}, {"-j", "x"}, {"-j", "-1"},
-                                               {"-j", "3x"}, {"-j", "99999999999999999999"}, {"-j4G"}}) {
+  for (const Words& words : std::vector<Words>{{"-o"},
+                                               {"--output="},
+                                               {"--output=", "x"},
+                                               {"-o", "a", "-o", "b"},
+                                               {""},
+                                               {"--quiet=3"},
+                                               {"--mode=medium"},
+                                               {"-j", "0"},
+                                               {"-j", "x"},
+                                               {"-j", "-1"},
+                                               {"-j", "3x"},
+                                               {"-j", "99999999999999999999"},
+                                               {"-j4G"}}) {
     Sample s;
     EXPECT_FALSE(s.parse(words)) << words[0];
     EXPECT_FALSE(s.error.empty()) << words[0];
@@ -102,7 +112,8 @@ TEST(CommandLine, RefusesWhatCannotBeMeant) {
 }
 
 TEST(CommandLine, CLI8_NumbersTakePowersOf1024) {
-  for (const auto& [text, number] : {std::pair<std::string, uint64_t>{"12", 12}, {"3k", 3072}, {"2M", 2u << 20}, {"1G", 1u << 30}}) {
+  for (const auto& [text, number] :
+       {std::pair<std::string, uint64_t>{"12", 12}, {"3k", 3072}, {"2M", 2u << 20}, {"1G", 1u << 30}}) {
     Sample s;
     ASSERT_TRUE(s.parse({"-j" + text})) << s.error;
     EXPECT_EQ(s.count, number);
@@ -148,8 +159,8 @@ TEST(Help, CLI1_HasGroupsExamplesAndExitCodes) {
     const ToolRun run = run_tool(tool, {"--help"});
     EXPECT_EQ(run.exit, 0);
     EXPECT_TRUE(run.err.empty()) << run.err;
-    for (const char* const part : {"usage: ", "\nInputs:\n", "\nOutputs:\n", "\nMessages:\n", "\nLimits:\n", "\nExit codes:\n",
-                                   "\n  130  ", "\nExamples:\n", "--depfile FILE", "\nIt "})
+    for (const char* const part : {"usage: ", "\nInputs:\n", "\nOutputs:\n", "\nMessages:\n", "\nLimits:\n",
+                                   "\nExit codes:\n", "\n  130  ", "\nExamples:\n", "--depfile FILE", "\nIt "})
       EXPECT_NE(run.out.find(part), std::string::npos) << part;
     size_t begin = 0;
     for (size_t end; (end = run.out.find('\n', begin)) != std::string::npos; begin = end + 1)
@@ -157,9 +168,7 @@ TEST(Help, CLI1_HasGroupsExamplesAndExitCodes) {
   }
 }
 
-TEST(Help, IsGivenEvenIfTheRestIsWrong) {
-  EXPECT_EQ(run_tool(run_imapc, {"-h", "--no-such-option"}).exit, 0);
-}
+TEST(Help, IsGivenEvenIfTheRestIsWrong) { EXPECT_EQ(run_tool(run_imapc, {"-h", "--no-such-option"}).exit, 0); }
 
 TEST(Version, CLI1_ShowsFormats) {
   const ToolRun run = run_tool(run_itypc, {"-v"});
@@ -175,11 +184,14 @@ TEST(GeneratedDocs, CLI7_NameEveryOption) {
     const std::string markdown = run_tool(tool, {"--generate=markdown"}).out;
     // Option names as the help has them are the measure.
     Words names;
-    for (const std::string option : {"--output", "--out-dir", "--batch", "--depfile", "--list-deps", "--write", "--diagnostics",
-                                     "--diagnostics-file", "--color", "--strict", "--max-errors", "--all", "--quiet",
-                                     "--verbose", "--list-rules", "--explain", "--no-names", "--embed-schema", "--dialect",
-                                     "--no-lint", "--max-bytes", "--max-depth", "--max-elements", "--max-resource-bytes",
-                                     "--jobs", "--fail-fast", "--stats", "--help", "--version"})
+    for (const std::string option : {"--output",    "--out-dir",      "--batch",        "--depfile",
+                                     "--list-deps", "--write",        "--diagnostics",  "--diagnostics-file",
+                                     "--color",     "--strict",       "--max-errors",   "--all",
+                                     "--quiet",     "--verbose",      "--list-rules",   "--explain",
+                                     "--no-names",  "--embed-schema", "--dialect",      "--no-lint",
+                                     "--max-bytes", "--max-depth",    "--max-elements", "--max-resource-bytes",
+                                     "--jobs",      "--fail-fast",    "--stats",        "--help",
+                                     "--version"})
       names.push_back(option);
     for (const char* const kind : {"man", "bash", "zsh", "fish", "markdown"}) {
       const ToolRun run = run_tool(tool, {std::string("--generate=") + kind});
@@ -200,8 +212,7 @@ TEST(GeneratedDocs, CLI7_NameEveryOption) {
 std::string complete_in_bash(const TempDir& dir, const std::string& script, const std::string& words, int count) {
   dir.write("complete.sh", script + "\nCOMP_WORDS=(" + words + ")\nCOMP_CWORD=" + std::to_string(count - 1) +
                                "\n_imapc\nprintf '%s\\n' \"${COMPREPLY[@]}\"\n");
-  const std::string command =
-      "cd '" + dir.path() + "' && bash --norc --noprofile complete.sh > reply 2>&1";
+  const std::string command = "cd '" + dir.path() + "' && bash --norc --noprofile complete.sh > reply 2>&1";
   EXPECT_EQ(std::system(command.c_str()), 0);
   return dir.read("reply");
 }

@@ -21,44 +21,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "gameconfigc.h"
+#include "driver_fixture.h"
 #include "imapc.h"
 #include "itypc.h"
-#include "metac.h"
 #include "meridian/base/name_hash.h"
-#include "support/temp_dir.h"
-#include "tool_runner.h"
+#include "metac.h"
 
 namespace meridian::tools {
 namespace {
 
 namespace fs = std::filesystem;
-using test::run_tool;
-using test::TempDir;
-using test::ToolRun;
-using Words = std::vector<std::string>;
-using Files = std::set<std::string>;
-
-constexpr std::string_view kMap = "<CMapData><name>qa_map</name></CMapData>\n";
-constexpr std::string_view kTypes = "<CMapTypes><name>qa_types</name></CMapTypes>\n";
-constexpr std::string_view kBad = "<CMapData>\n <flags value=\"zz\"/>\n</CMapData>\n";           // XML005
-constexpr std::string_view kDoubtful = "<CMapData>\n <qaUnknown/>\n</CMapData>\n";               // XML002, a warning
-
-std::string map_named(std::string_view name) { return "<CMapData><name>" + std::string(name) + "</name></CMapData>\n"; }
-
-bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
-
-/// A folder that is the working folder, so that paths in messages are short and relative.
-class DriverTest : public ::testing::Test {
- protected:
-  DriverTest() : before_(fs::current_path()) { fs::current_path(dir.path()); }
-  ~DriverTest() override { fs::current_path(before_); }
-
-  TempDir dir;
-
- private:
-  fs::path before_;
-};
+using namespace test;  // NOLINT: fixture and sources of the tests
 
 TEST_F(DriverTest, CLI1_OutputStandsBesideItsInput) {
   dir.write("maps/a.ymap.xml", kMap);
@@ -91,7 +64,8 @@ TEST_F(DriverTest, CLI1_FilesOfAnotherRootAreSkippedInFoldersAndRefusedByName) {
   const ToolRun named = run_tool(run_imapc, {"w/b.ytyp.xml"});
   EXPECT_EQ(named.exit, 1);
   EXPECT_TRUE(contains(named.err, "w/b.ytyp.xml:1:2: error: ")) << named.err;
-  EXPECT_TRUE(contains(named.err, "'CMapTypes', which itypc compiles; imapc takes 'CMapData' [XML010 wrong-root]")) << named.err;
+  EXPECT_TRUE(contains(named.err, "'CMapTypes', which itypc compiles; imapc takes 'CMapData' [XML010 wrong-root]"))
+      << named.err;
 }
 
 TEST_F(DriverTest, CLI1_AFolderWithNothingForThisToolIsExit3) {
@@ -293,7 +267,8 @@ TEST_F(DriverTest, P042_AnOutputThatMayNotBeReplacedIsExit3) {
 TEST_F(DriverTest, P057_UnchangedOutputsKeepTheirTimeAndAreListed) {
   dir.write("a.ymap.xml", kMap);
   ASSERT_EQ(run_tool(run_imapc, {"a.ymap.xml", "--depfile", "a.d"}).exit, 0);
-  struct stat before {}, after {};
+  struct stat before {
+  }, after{};
   ASSERT_EQ(::stat("a.imap", &before), 0);
   fs::remove(dir.path("a.d"));
   const ToolRun run = run_tool(run_imapc, {"a.ymap.xml", "--depfile", "a.d"});
@@ -342,7 +317,8 @@ TEST_F(DriverTest, PIPE3_ListDepsCompilesNothing) {
 TEST_F(DriverTest, PIPE5_BatchCompilesPairsAndFailuresAreAlone) {
   dir.write("a.xml", kMap);
   dir.write("b.xml", kBad);
-  dir.write("list", "a.xml\tone.imap\nb.xml\ttwo.imap\nmissing.xml\tthree.imap\na.xml\tno/four.imap\na.xml\tfive.imap\n");
+  dir.write("list",
+            "a.xml\tone.imap\nb.xml\ttwo.imap\nmissing.xml\tthree.imap\na.xml\tno/four.imap\na.xml\tfive.imap\n");
   const ToolRun run = run_tool(run_imapc, {"--batch", "list", "-j2"});
   EXPECT_EQ(run.exit, 3);
   EXPECT_EQ(dir.files(), (Files{"a.xml", "b.xml", "five.imap", "list", "one.imap"}));
@@ -355,7 +331,8 @@ TEST_F(DriverTest, PIPE5_BatchCompilesPairsAndFailuresAreAlone) {
 TEST_F(DriverTest, PIPE1_SameBytesAndMessagesForAnyThreadsAndOrder) {
   Words names;
   for (int i = 0; i < 24; ++i)
-    names.push_back(dir.write("m" + std::to_string(i) + ".ymap.xml", i % 5 == 4 ? std::string(kDoubtful) : map_named("qa_" + std::to_string(i))));
+    names.push_back(dir.write("m" + std::to_string(i) + ".ymap.xml",
+                              i % 5 == 4 ? std::string(kDoubtful) : map_named("qa_" + std::to_string(i))));
   Words words = names;
   words.insert(words.end(), {"--out-dir", "one", "-j1"});
   const ToolRun one = run_tool(run_imapc, words);
@@ -375,7 +352,9 @@ TEST_F(DriverTest, PIPE1_SameBytesAndMessagesForAnyThreadsAndOrder) {
 }
 
 TEST_F(DriverTest, P046_P059_UnusualPathsWork) {
-  const std::string utf8 = "donn\xC3\xA9" "es/\xD0\xBA_\xE6\x9D\xB1.ymap.xml";
+  const std::string utf8 =
+      "donn\xC3\xA9"
+      "es/\xD0\xBA_\xE6\x9D\xB1.ymap.xml";
   dir.write(utf8, kDoubtful);
   const ToolRun run = run_tool(run_imapc, {utf8, "-o", "\xE5\x87\xBA.bin"});
   EXPECT_EQ(run.exit, 0);
@@ -401,80 +380,6 @@ TEST_F(DriverTest, P063_NamesInTheContentMakeNoFileNames) {
   EXPECT_EQ(dir.files(), (Files{"in/a.ymap.xml", "out/a.imap"}));
 }
 
-TEST_F(DriverTest, P055_UnknownOptionsAreExit2) {
-  const ToolRun run = run_tool(run_imapc, {"--depfle=x", "a.xml"});
-  EXPECT_EQ(run.exit, 2);
-  EXPECT_EQ(run.err, "imapc: error: unknown option '--depfle=x'; did you mean '--depfile'? [USE001 usage-error]\n1 error\n");
-}
-
-TEST_F(DriverTest, CLI3_JsonIsOneDocumentWhateverGoesWrong) {
-  dir.write("a.ymap.xml", kMap);
-  for (const Words& words : std::vector<Words>{{"a.ymap.xml", "--verbose"}, {"--nonsense"}, {"nothing.xml"}, {"@nothing"},
-                                               {"a.ymap.xml", "-o", "no/x"}, {}}) {
-    for (const std::string form : {"--diagnostics=json", "--diagnostics=sarif"}) {
-      Words all = {form};
-      all.insert(all.end(), words.begin(), words.end());
-      const ToolRun run = run_tool(run_imapc, all, {.terminal = true});
-      EXPECT_TRUE(run.err.starts_with("{") && run.err.ends_with("}\n")) << run.err;
-      EXPECT_FALSE(contains(run.err, "\x1b")) << run.err;
-    }
-  }
-  const ToolRun wrong = run_tool(run_imapc, {"--nonsense", "--diagnostics", "json"});
-  EXPECT_TRUE(contains(wrong.err, "\"rule\": \"USE001\"")) << wrong.err;
-  EXPECT_TRUE(contains(run_tool(run_imapc, {"--diagnostics=json", "nothing.xml"}).err, "\"rule\": \"ENV001\""));
-}
-
-TEST_F(DriverTest, CLI3_MessagesGoToAFileInstead) {
-  dir.write("bad.ymap.xml", kBad);
-  const ToolRun run = run_tool(run_imapc, {"bad.ymap.xml", "--diagnostics=sarif", "--diagnostics-file", "log"});
-  EXPECT_EQ(run.exit, 1);
-  EXPECT_EQ(run.err, "");
-  EXPECT_TRUE(contains(dir.read("log"), "XML005"));
-}
-
-TEST_F(DriverTest, P048_MessagesNeverOverwriteAnInput) {
-  dir.write("w/a.ymap.xml", kMap);
-  for (const Words& words : std::vector<Words>{{"w/a.ymap.xml", "--diagnostics-file", "w/a.ymap.xml"},
-                                               {"./w/a.ymap.xml", "--diagnostics-file=w/a.ymap.xml", "--nonsense"},
-                                               {"w", "--diagnostics-file", "w/a.ymap.xml"},
-                                               {"w", "--diagnostics-file", "w/a.ymap.xml", "--list-deps"},
-                                               {"w", "nothing.xml", "--fail-fast", "--diagnostics-file", "w/a.ymap.xml"}}) {
-    EXPECT_EQ(run_tool(run_imapc, words).exit, 2);
-    EXPECT_EQ(dir.read("w/a.ymap.xml"), kMap);
-  }
-}
-
-TEST_F(DriverTest, CLI3_ColorFollowsTerminalEnvironmentAndOption) {
-  dir.write("bad.ymap.xml", kBad);
-  const auto colored = [&](Words words, bool terminal, bool no_color) {
-    words.push_back("bad.ymap.xml");
-    return contains(run_tool(run_imapc, words, {.terminal = terminal, .no_color = no_color}).err, "\x1b[");
-  };
-  EXPECT_FALSE(colored({}, false, false));
-  EXPECT_TRUE(colored({}, true, false));
-  EXPECT_FALSE(colored({}, true, true));
-  EXPECT_TRUE(colored({"--color=always"}, false, true));
-  EXPECT_FALSE(colored({"--color=never"}, true, false));
-}
-
-TEST_F(DriverTest, CLI3_RulesAreListedAndExplained) {
-  const ToolRun list = run_tool(run_imapc, {"--list-rules"});
-  EXPECT_EQ(list.exit, 0);
-  EXPECT_TRUE(contains(list.out, "XML002  unknown-name ")) << list.out;
-  EXPECT_FALSE(run_tool(run_imapc, {"--explain", "unknown-name"}).out.empty());
-  const ToolRun unknown = run_tool(run_imapc, {"--explain", "unknwn-name"});
-  EXPECT_EQ(unknown.exit, 2);
-  EXPECT_TRUE(contains(unknown.err, "did you mean 'unknown-name'?")) << unknown.err;
-}
-
-TEST_F(DriverTest, BinariesAreNamed) {
-  dir.write("a.ymap", std::string("RSC7\x02\0\0\0<", 9));
-  const ToolRun run = run_tool(run_imapc, {"a.ymap"});
-  EXPECT_EQ(run.exit, 1);
-  EXPECT_TRUE(contains(run.err, "a.ymap:1:1: error: this is a compiled RSC7 resource")) << run.err;
-  EXPECT_TRUE(contains(run.err, "XML010")) << run.err;
-}
-
 /// Two texts with one hash, by birthday: 2^17 random words hold some.
 std::pair<std::string, std::string> colliding_names() {
   std::unordered_map<uint32_t, std::string> seen;
@@ -488,7 +393,8 @@ std::pair<std::string, std::string> colliding_names() {
 TEST_F(DriverTest, NAM001_NamesOfDifferentInputsAreHeldTogether) {
   const auto [first, second] = colliding_names();
   std::string shouted = first;
-  std::transform(shouted.begin(), shouted.end(), shouted.begin(), [](char c) { return static_cast<char>(std::toupper(static_cast<unsigned char>(c))); });
+  std::transform(shouted.begin(), shouted.end(), shouted.begin(),
+                 [](char c) { return static_cast<char>(std::toupper(static_cast<unsigned char>(c))); });
   dir.write("a.ymap.xml", map_named(first));
   dir.write("b.ymap.xml", map_named(shouted));  // the same name
   dir.write("c.ymap.xml", "<CMapData>\n <name>" + second + "</name></CMapData>");
@@ -502,23 +408,11 @@ TEST_F(DriverTest, NAM001_NamesOfDifferentInputsAreHeldTogether) {
   }
 }
 
-TEST_F(DriverTest, CLI4_StatsGoToStandardOutput) {
-  dir.write("a.ymap.xml", kMap);
-  const ToolRun text = run_tool(run_imapc, {"a.ymap.xml", "--stats"});
-  EXPECT_TRUE(contains(text.out, "source_bytes ")) << text.out;
-  const ToolRun json = run_tool(run_imapc, {"a.ymap.xml", "--stats=json"});
-  EXPECT_TRUE(contains(json.out, "\"source_bytes\": " + std::to_string(kMap.size()))) << json.out;
-  EXPECT_TRUE(contains(json.out, "\"unchanged\": 1")) << json.out;
-}
-
-TEST_F(DriverTest, CLI5_VerboseWritesALineForEachInput) {
-  dir.write("a.ymap.xml", kMap);
-  EXPECT_EQ(run_tool(run_imapc, {"a.ymap.xml", "--verbose"}).err, "imapc: 1/1 a.ymap.xml -> a.imap\n");
-}
-
 TEST_F(DriverTest, CLI8_OwnSchemasAreCompiledByMetac) {
   dir.write("part.fbs", "namespace qa; struct P { x:float; y:float; }\n");
-  dir.write("own.fbs", "include \"part.fbs\";\nnamespace qa; table Root { count:int; }\nroot_type Root;\nfile_identifier \"QAQA\";\n");
+  dir.write(
+      "own.fbs",
+      "include \"part.fbs\";\nnamespace qa; table Root { count:int; }\nroot_type Root;\nfile_identifier \"QAQA\";\n");
   dir.write("a.xml", "<Root><count value=\"3\"/></Root>");
   const ToolRun run = run_tool(run_metac, {"--schema", "own.fbs", "a.xml", "--depfile", "d"});
   EXPECT_EQ(run.exit, 0) << run.err;

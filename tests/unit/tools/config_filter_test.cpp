@@ -20,12 +20,13 @@ TEST(ConfigFilter, EachBuildWordMatchesTheBuildsThatItNames) {
   // Columns in the order of kBuilds; written out by hand from the meaning of the words.
   const char* const kBuilds[] = {"debug", "beta", "bankrelease", "release", "profile", "final"};
   const std::map<std::string, std::string> kWords = {
-      {"any", "yyyyyy"},   {"bank", "yyy..."},  {"bankrelease", "..y..."}, {"beta", ".y...."},    {"debug", "y....."},
-      {"dev", "yy...."},   {"final", ".....y"}, {"nonfinal", "yyyyy."},    {"profile", "....y."}, {"release", "...yy."},
-      {"unknown", "......"}};
+      {"any", "yyyyyy"},     {"bank", "yyy..."},    {"bankrelease", "..y..."}, {"beta", ".y...."},
+      {"debug", "y....."},   {"dev", "yy...."},     {"final", ".....y"},       {"nonfinal", "yyyyy."},
+      {"profile", "....y."}, {"release", "...yy."}, {"unknown", "......"}};
   for (const auto& [word, row] : kWords)
     for (size_t i = 0; i < 6; ++i)
-      EXPECT_EQ(build_word_matches(target_for("build=" + std::string(kBuilds[i]) + ",platform=x64"), word), row[i] == 'y')
+      EXPECT_EQ(build_word_matches(target_for("build=" + std::string(kBuilds[i]) + ",platform=x64"), word),
+                row[i] == 'y')
           << word << " for " << kBuilds[i];
 }
 
@@ -56,8 +57,9 @@ TEST(ConfigFilter, OneOfSeveralWordsMustMatchAndAllThreeFiltersMust) {
 }
 
 TEST(ConfigFilter, TargetsThatSayTooLittleOrNonsenseAreRefused) {
-  for (const char* const text : {"", "build=release", "platform=x64", "build=fast,platform=x64", "build=final,platform=toaster",
-                                 "build=final,platform=x64,colour=red", "build=final,platform=x64,param="}) {
+  for (const char* const text :
+       {"", "build=release", "platform=x64", "build=fast,platform=x64", "build=final,platform=toaster",
+        "build=final,platform=x64,colour=red", "build=final,platform=x64,param="}) {
     ConfigTarget target;
     std::string error;
     EXPECT_FALSE(parse_config_target(text, target, error)) << text;

@@ -29,10 +29,13 @@ TEST(Depfile, PIPE3_EscapesWhatMakeWouldRead) {
   EXPECT_EQ(escape_depfile_path("a#b"), "a\\#b");
   EXPECT_EQ(escape_depfile_path("a$b"), "a$$b");
   EXPECT_EQ(escape_depfile_path("c:d"), "c\\:d");
-  EXPECT_EQ(escape_depfile_path("a\\b"), "a\\b");         // means itself here
-  EXPECT_EQ(escape_depfile_path("a\\ b"), "a\\\\\\ b");   // here it would not
+  EXPECT_EQ(escape_depfile_path("a\\b"), "a\\b");        // means itself here
+  EXPECT_EQ(escape_depfile_path("a\\ b"), "a\\\\\\ b");  // here it would not
   EXPECT_EQ(escape_depfile_path("a\\"), "a\\\\");
-  EXPECT_EQ(escape_depfile_path("donn\xC3\xA9" "es/\xE6\x9D\xB1"), "donn\xC3\xA9" "es/\xE6\x9D\xB1");
+  EXPECT_EQ(escape_depfile_path("donn\xC3\xA9"
+                                "es/\xE6\x9D\xB1"),
+            "donn\xC3\xA9"
+            "es/\xE6\x9D\xB1");
 }
 
 TEST(Depfile, CannotNameLineBreaks) {
@@ -42,11 +45,13 @@ TEST(Depfile, CannotNameLineBreaks) {
 
 /// Lets a program read the file that we wrote, if it's there. Make is on every machine that builds this; the answer of
 /// Ninja, whose reader is another one, counts where it is.
-bool has_program(const char* name) { return std::system((std::string("command -v ") + name + " > /dev/null").c_str()) == 0; }
+bool has_program(const char* name) {
+  return std::system((std::string("command -v ") + name + " > /dev/null").c_str()) == 0;
+}
 
 TEST(Depfile, P044_MakeAndNinjaReadIt) {
-  const std::vector<std::string> names = {"plain", "two words", "hash#tag", "dollar$", "co:lon", "back\\slash",
-                                          "\xE6\x9D\xB1", "[1]"};
+  const std::vector<std::string> names = {"plain",  "two words",   "hash#tag",     "dollar$",
+                                          "co:lon", "back\\slash", "\xE6\x9D\xB1", "[1]"};
   const TempDir dir;
   DepfileRule rule{"out file", {}};
   for (const std::string& name : names) {

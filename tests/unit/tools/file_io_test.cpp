@@ -174,7 +174,8 @@ TEST(WriteFile, PIPE4_ManyWritersOfOneFileLeaveOneWholeFile) {
   for (int w = 0; w < 8; ++w) {
     writers.emplace_back([&, w] {
       const std::string text(50'000 + static_cast<size_t>(w), static_cast<char>('a' + w));
-      for (int i = 0; i < 40; ++i) EXPECT_NE(write_file(path, text, WriteMode::if_changed).outcome, WriteOutcome::failed);
+      for (int i = 0; i < 40; ++i)
+        EXPECT_NE(write_file(path, text, WriteMode::if_changed).outcome, WriteOutcome::failed);
     });
   }
   for (std::thread& writer : writers) writer.join();
@@ -216,7 +217,9 @@ TEST(ReadStream, StopsJustAboveTheLimit) {
   std::rewind(stream);
   EXPECT_EQ(read_stream(stream, 1000, never, nullptr, text), 0);
   EXPECT_EQ(text, "0123456789");
-  EXPECT_EQ(read_stream(stream, 1000, [](const void*) { return true; }, nullptr, text), EINTR);
+  EXPECT_EQ(read_stream(
+                stream, 1000, [](const void*) { return true; }, nullptr, text),
+            EINTR);
   std::fclose(stream);
 }
 

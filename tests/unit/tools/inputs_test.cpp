@@ -37,7 +37,8 @@ TEST(Inputs, CLI1_FilesStandInTheOrderGivenOnceEach) {
 
 TEST(Inputs, CLI1_AFolderIsSearchedBelowInNameOrder) {
   const TempDir dir;
-  for (const char* const name : {"m/z.xml", "m/a.xml", "m/sub/B.xml", "m/sub/a.xml", "m/note.txt", "m/A.xml"}) dir.write(name, "");
+  for (const char* const name : {"m/z.xml", "m/a.xml", "m/sub/B.xml", "m/sub/a.xml", "m/note.txt", "m/A.xml"})
+    dir.write(name, "");
   const std::string m = dir.path("m");
   const InputList list = find_inputs(Words{m}, kXmlOnly, "imapc");
   EXPECT_EQ(paths(list), (Words{m + "/A.xml", m + "/a.xml", m + "/sub/B.xml", m + "/sub/a.xml", m + "/z.xml"}));
@@ -77,7 +78,8 @@ TEST(Inputs, LinksToFoldersAreFollowedWithoutEnd) {
 
 TEST(Inputs, CLI1_PatternsThatTheShellLeftAreExpanded) {
   const TempDir dir;
-  for (const char* const name : {"x/b1.xml", "x/a2.xml", "x/deep/er/c3.xml", "x/.hidden.xml", "y/d4.xml"}) dir.write(name, "");
+  for (const char* const name : {"x/b1.xml", "x/a2.xml", "x/deep/er/c3.xml", "x/.hidden.xml", "y/d4.xml"})
+    dir.write(name, "");
   const auto found = [&](const std::string& pattern) {
     Words out;
     for (const InputFile& file : find_inputs(Words{dir.path(pattern)}, kXmlOnly, "imapc").files)
@@ -114,8 +116,18 @@ TEST(Inputs, PIPE2_AMissingFileIsAProblemWithTheSystemsWords) {
 
 TEST(Inputs, P046_AnyBytesAreAName) {
   const TempDir dir;
-  const std::string utf8 = dir.write("donn\xC3\xA9" "es/\xE6\x9D\xB1.xml", ""), raw = dir.write("donn\xC3\xA9" "es/\xFF\xFE.xml", "");
-  EXPECT_EQ(paths(find_inputs(Words{dir.path("donn\xC3\xA9" "es")}, kXmlOnly, "imapc")), (Words{utf8, raw}));
+  const std::string utf8 = dir.write(
+                        "donn\xC3\xA9"
+                        "es/\xE6\x9D\xB1.xml",
+                        ""),
+                    raw = dir.write(
+                        "donn\xC3\xA9"
+                        "es/\xFF\xFE.xml",
+                        "");
+  EXPECT_EQ(paths(find_inputs(Words{dir.path("donn\xC3\xA9"
+                                             "es")},
+                              kXmlOnly, "imapc")),
+            (Words{utf8, raw}));
 }
 
 TEST(OutputName, CLI1_DropsXmlThenTheSourcesOwnExtension) {
@@ -140,7 +152,11 @@ TEST(OutputName, StemIsTheSameWithoutFolders) {
 TEST(Batch, PIPE5_HoldsPairs) {
   std::vector<InputFile> files;
   std::string error;
-  ASSERT_TRUE(parse_batch("list", "\xEF\xBB\xBF" "a b.xml\tout/a\r\n\n-\t-\n", files, error)) << error;
+  ASSERT_TRUE(parse_batch("list",
+                          "\xEF\xBB\xBF"
+                          "a b.xml\tout/a\r\n\n-\t-\n",
+                          files, error))
+      << error;
   ASSERT_EQ(files.size(), 2u);
   EXPECT_EQ(files[0].path, "a b.xml");
   EXPECT_EQ(files[0].output, "out/a");
