@@ -216,7 +216,7 @@ class BindingMaker {
 
   bool make_field(const reflection::Field& f, TypePlan& type) {
     const Attributes attributes(f.attributes());
-    const auto bad = [&](std::string why) { return fail("field '" + type.name + "." + f.name()->str() + "': " + why); };
+    const auto bad = [&](const std::string& why) { return fail("field '" + type.name + "." + f.name()->str() + "': " + why); };
     FieldPlan p;
     p.name = f.name()->str();
     p.xml = attributes.has("xml") ? attributes.get("xml") : p.name;

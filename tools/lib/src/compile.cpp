@@ -118,7 +118,7 @@ CompileResult compile_xml(const SourceText& source, const Binding& binding, cons
   if (result.root.empty() || result.root == "Item") {
     const size_t tag = text.find('<');
     if (tag == npos) fail(rules::wrong_root, 0, "this is not XML: there is no tag in it");
-    else if (result.root.empty()) fail(rules::wrong_root, tag, "a fragment: no root element");
+    else if (result.root.empty()) fail(rules::wrong_root, text.find("<>") == npos ? 0 : text.find("<>"), "no root element");
     else fail(rules::wrong_root, static_cast<size_t>(text.find("<Item")) + 1, "a fragment: Items without a root element (" + binding.root().xml + ")");
     return result;
   }

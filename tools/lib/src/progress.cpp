@@ -2,6 +2,7 @@
 #include "meridian/tools/progress.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <utility>
 
@@ -13,7 +14,7 @@ constexpr std::chrono::milliseconds kRedraw{100};
 constexpr size_t kBarWidth = 24;
 
 std::string minutes(double seconds) {
-  const auto whole = static_cast<uint64_t>(seconds + 0.5);
+  const auto whole = static_cast<uint64_t>(std::llround(seconds));
   const std::string rest = std::to_string(whole % 60);
   return std::to_string(whole / 60) + (rest.size() == 1 ? ":0" : ":") + rest;
 }
@@ -55,7 +56,7 @@ std::string progress_bar(size_t done, size_t total, double seconds) {
                     std::to_string(done) + "/" + std::to_string(total);
   if (seconds <= 0 || done == 0) return out;
   const double rate = static_cast<double>(done) / seconds;
-  const auto tenths = static_cast<uint64_t>(rate * 10 + 0.5);
+  const auto tenths = static_cast<uint64_t>(std::llround(rate * 10));
   out += "  " + std::to_string(tenths / 10);
   if (tenths < 100) out += "." + std::to_string(tenths % 10);
   out += "/s  " + minutes(static_cast<double>(total - done) / rate) + " left";

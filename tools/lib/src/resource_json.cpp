@@ -39,8 +39,8 @@ class JsonDump {
       switch (f.kind) {
         case FieldKind::scalar: scalar(f, at); break;
         case FieldKind::string: json_.value(string_at(at)); break;
-        case FieldKind::structure:
-        case FieldKind::table: object(object_field(o, f), one_line); break;
+        case FieldKind::structure: object({at, f.type}, one_line); break;
+        case FieldKind::table: object({follow(at), f.type}, one_line); break;
         case FieldKind::union_value: {
           const EnumValue* const member = union_member(o, f);
           if (member == nullptr) {

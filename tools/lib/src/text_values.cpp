@@ -247,18 +247,20 @@ std::string_view nearest(std::string_view text, const std::vector<std::string_vi
   const std::string wanted = fold(text.substr(0, 64));
   std::string_view best;
   size_t best_distance = wanted.size() / 3 + 1;  // further away is no help
-  std::vector<size_t> row;
+  // Insertions, deletions, replacements and swaps of neighbours (optimal string alignment): three rows of the table.
+  std::vector<size_t> before_last, last, row;
   for (const std::string_view candidate : candidates) {
     const std::string c = fold(candidate.substr(0, 64));
     row.resize(c.size() + 1);
     for (size_t j = 0; j <= c.size(); ++j) row[j] = j;
     for (size_t i = 1; i <= wanted.size(); ++i) {
-      size_t diagonal = row[0];
+      before_last = last;
+      last = row;
       row[0] = i;
       for (size_t j = 1; j <= c.size(); ++j) {
-        const size_t up = row[j];
-        row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (wanted[i - 1] == c[j - 1] ? 0 : 1)});
-        diagonal = up;
+        row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (wanted[i - 1] == c[j - 1] ? 0 : 1)});
+        const bool swapped = i > 1 && j > 1 && wanted[i - 1] == c[j - 2] && wanted[i - 2] == c[j - 1];
+        if (swapped) row[j] = std::min(row[j], before_last[j - 2] + 1);
       }
     }
     if (row[c.size()] < best_distance) {

@@ -30,7 +30,7 @@ std::string_view suspicion(std::string_view name, bool archetype) {
   const size_t dot = name.rfind('.');
   if (dot != std::string_view::npos && dot + 1 < name.size() &&
       std::all_of(name.begin() + static_cast<std::ptrdiff_t>(dot) + 1, name.end(), [](char c) { return c >= '0' && c <= '9'; }))
-    return "the counter of a copy";
+    return "the counter of a copy";  // "qa_barrel.001"
   return {};
 }
 
@@ -212,7 +212,9 @@ uint32_t Reader::name_from_text(std::string_view name, const char* place, const 
   if (name.starts_with("hash_") || name.starts_with("0x"))
     report(rules::suspicious_name, offset(place), "name " + quoted(name) + " looks like a hash but is none (1 to 8 hex digits); taken as text");
   else if (const std::string_view why = suspicion(name, f.required_name); !why.empty())
-    report(rules::suspicious_name, offset(place), "name " + quoted(name) + " has " + std::string(why));
+    report(rules::suspicious_name, offset(place),
+           "name " + quoted(name) + " has " + std::string(why) +
+               (why == "the counter of a copy" ? "; it looks like a copy of " + quoted(name.substr(0, name.rfind('.'))) : ""));
   else if (f.required_name && std::any_of(name.begin(), name.end(), [](char c) { return c >= 'A' && c <= 'Z'; }))
     report(rules::suspicious_name, Severity::note, offset(place), "name " + quoted(name) + " has capitals; names are hashed in lower case");
   return hash;

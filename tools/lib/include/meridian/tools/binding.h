@@ -138,6 +138,8 @@ class Binding {
   static const Binding* builtin(uint32_t kind);
 
   ~Binding();
+  Binding(const Binding&) = delete;
+  Binding& operator=(const Binding&) = delete;
   const TypePlan& root() const { return *root_; }
   uint32_t kind() const { return kind_; }
   const std::string& extension() const { return extension_; }
