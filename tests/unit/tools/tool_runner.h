@@ -41,7 +41,7 @@ inline ToolRun run_tool(Tool tool, const std::vector<std::string>& args, ToolSet
   io.stderr_is_terminal = setting.terminal;
   io.no_color = setting.no_color;
   io.cancel = setting.cancel;
-  std::fwrite(setting.in.data(), 1, setting.in.size(), io.in);
+  if (!setting.in.empty()) std::fwrite(setting.in.data(), 1, setting.in.size(), io.in);
   std::rewind(io.in);
 
   ToolRun run;
