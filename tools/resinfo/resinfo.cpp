@@ -80,9 +80,10 @@ class Resinfo {
     for (CommandLine* line : {&dump_, &diff_, &verify_, &schema_, &stats_}) {
       line->operands(files_);
       line->group("Schema");
-      line->text("--schema", "FILE", schema_file_, "schema (.fbs) to read by; else the embedded or built-in one",
+      line->text("--schema", "FILE", schema_file_, "schema (.fbs) to read by; else the built-in or embedded one",
                  ValueHint::file);
       line->texts("-I", "DIR", include_dirs_, "look for included schemas in DIR too", ValueHint::folder);
+      diag_.declare_form(*line);
     }
     for (CommandLine* line : {&top_, &dump_, &diff_, &verify_, &schema_, &stats_}) {
       line->group("Help");
@@ -124,9 +125,11 @@ class Resinfo {
     if (!expanded.error.empty()) return report_.environment(expanded.error_path, expanded.error);
     for (CommandLine* line : {&dump_, &diff_, &verify_, &schema_, &stats_}) {
       if (line->doc().name != "resinfo " + command) continue;
+      // The form is read even where the line is wrong elsewhere, so that the complaint has it too.
+      if (!diag_.peek(expanded.arguments)) return report_.usage("--diagnostics-file names a file of this command line");
       const bool parsed = line->parse(expanded.arguments, error);
       if (help_) return report_.print(help_text(*line));
-      if (!parsed) return report_.usage(error);
+      if (!parsed || !diag_.read(error)) return report_.usage(error);
       return execute(*line);
     }
     report_.usage("unknown command '" + command + "'; there are dump, diff, verify, schema and stats");
@@ -165,7 +168,7 @@ class Resinfo {
     const bool is_stdin = file == "-";
     const std::string shown = is_stdin ? "<stdin>" : file;
     if (is_stdin ? load_stdin(shown, out, error, code) : load_resource(file, load_, out, error, code)) {
-      if (!out.warning.empty()) say(shown + ": warning: " + out.warning);
+      if (!out.warning.empty()) report_.log().add(placeless(rules::converted_resource, shown, out.warning));
       return true;
     }
     if (code == kExitEnvironment) {
@@ -173,7 +176,7 @@ class Resinfo {
     } else if (code == kExitUsage) {
       report_.usage(error);
     } else {
-      say(shown + ": error: " + error);
+      report_.log().add(placeless(rules::refused_resource, shown, error));
       report_.raise(code);
     }
     return false;
@@ -188,11 +191,6 @@ class Resinfo {
       return false;
     }
     return view_resource(shown, {reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}, load_, out, error);
-  }
-
-  /// Rules are about sources; what is wrong with a resource has none.
-  void say(const std::string& line) {
-    if (write_stream(io_.err, line + "\n") != 0) report_.raise(kExitEnvironment);
   }
 
   bool load_schema() {

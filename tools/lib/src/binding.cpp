@@ -314,7 +314,7 @@ class BindingMaker {
     for (size_t i = 0; i < type.fields.size(); ++i) {
       FieldPlan& p = type.fields[i];
       // A struct type may ask for its form everywhere; a field's own attribute comes first.
-      if (p.kind == FieldKind::structure && p.converter == Converter::plain) {
+      if ((p.kind == FieldKind::structure || p.kind == FieldKind::struct_vector) && p.converter == Converter::plain) {
         if (p.type->lanes_are_attributes) p.converter = Converter::attributes;
         if (p.type->lanes_are_text) p.converter = Converter::text_lanes;
       }

@@ -98,7 +98,10 @@ bool open_stored(LoadedResource& out, size_t size, const LoadOptions& options, s
         error = "cannot be converted: " + describe(converted.status());
         return false;
       }
-      out.warning = "written by another layout and converted: " + std::string(converted.value().differences());
+      std::string differences = converted.value().differences();
+      while (!differences.empty() && differences.back() == '\n') differences.pop_back();
+      for (size_t p = differences.find('\n'); p != std::string::npos; p = differences.find('\n', p)) differences.replace(p, 1, "; ");
+      out.warning = "written by another layout and converted: " + differences;
       const std::span<const std::byte> bytes = converted.value().bytes();
       out.storage.assign(bytes.size() / 8 + 1, 0);
       std::memcpy(out.storage.data(), bytes.data(), bytes.size());

@@ -51,6 +51,10 @@ constinit const Rule bad_pool_size{"CFG004", "bad-pool-size", error, true,
                                    "a pool size is no integer from 0 to 2147483647"};
 constinit const Rule resource_too_large{"FMT001", "resource-too-large", error, true,
                                         "the resource would be larger than its format or a limit allows"};
+constinit const Rule refused_resource{"FMT002", "refused-resource", error, true,
+                                      "a compiled resource is damaged, or nothing at hand says how to read it"};
+constinit const Rule converted_resource{"FMT003", "converted-resource", warning, true,
+                                        "a resource was written by another layout and had to be converted"};
 constinit const Rule bad_waiver{
     "WVR001", "bad-waiver", warning, true,
     "a lint-ok comment names an unknown rule or an error, gives no reason, or hits nothing"};
@@ -64,7 +68,8 @@ namespace {
 
 constexpr const Rule* kAll[] = {
     &rules::empty_hours,       &rules::unknown_pool,       &rules::duplicate_pool,       &rules::bad_pool_size,
-    &rules::environment_error, &rules::resource_too_large, &rules::internal_error,       &rules::name_collision,
+    &rules::environment_error, &rules::resource_too_large, &rules::refused_resource,     &rules::converted_resource,
+    &rules::internal_error,    &rules::name_collision,
     &rules::suspicious_name,   &rules::missing_name,       &rules::usage_error,          &rules::bad_waiver,
     &rules::malformed_xml,     &rules::unknown_name,       &rules::unknown_type,         &rules::duplicate_element,
     &rules::not_a_number,      &rules::integer_range,      &rules::float_range,          &rules::not_an_integer,

@@ -173,7 +173,7 @@ void RunOptions::declare(CommandLine& line) {
 Diagnostic placeless(const Rule& rule, std::string file, std::string message) {
   Diagnostic diagnostic;
   diagnostic.rule = &rule;
-  diagnostic.severity = Severity::error;
+  diagnostic.severity = rule.severity;
   diagnostic.message = std::move(message);
   diagnostic.file = std::move(file);
   return diagnostic;

@@ -438,11 +438,16 @@ void Reader::read_item(const Element& e, const TypePlan& owner, const FieldPlan&
   if (f.kind == FieldKind::struct_vector) {
     sub_path_.clear();
     owner_ = {&list.kept, list.count};
-    if (f.converter == Converter::vectors) {
-      list.bytes.resize(list.bytes.size() + f.size);
+    if (f.converter != Converter::plain) {
+      list.bytes.insert(list.bytes.end(), f.type->default_struct.begin(), f.type->default_struct.end());
       uint8_t* const at = list.bytes.data() + list.bytes.size() - f.size;
       ++list.count;
-      if (e.FirstAttribute() != nullptr || e.FirstChildElement() != nullptr) {
+      list.places.push_back(offset(e));
+      if (f.converter == Converter::text_lanes) {
+        const char* place = nullptr;
+        const std::string_view text = content(e, true, place);
+        if (!trim(text).empty()) read_lanes(text, place, *f.type, at, false, f.xml);
+      } else if (f.converter == Converter::attributes || e.FirstAttribute() != nullptr || e.FirstChildElement() != nullptr) {
         read_attribute_lanes(e, f, at);
       } else {
         const char* place = nullptr;

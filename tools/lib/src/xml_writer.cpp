@@ -234,6 +234,8 @@ class XmlWriter {
       const uint8_t* const at = v.data + size_t{i} * v.stride;
       if (f.kind == FieldKind::struct_vector && f.converter == Converter::vectors) {
         leaf(f.item, {}, lanes({at, f.type}, ", "), here);
+      } else if (f.kind == FieldKind::struct_vector && f.converter != Converter::plain) {
+        structure(f.item, f, element(v, f, i), here);
       } else if (f.kind == FieldKind::struct_vector) {
         struct_item(owner, f, element(v, f, i), i, here);
       } else if (f.kind == FieldKind::table_vector) {

@@ -40,6 +40,8 @@ extern const Rule unknown_pool;          // CFG002
 extern const Rule duplicate_pool;        // CFG003
 extern const Rule bad_pool_size;         // CFG004
 extern const Rule resource_too_large;    // FMT001
+extern const Rule refused_resource;      // FMT002
+extern const Rule converted_resource;    // FMT003
 extern const Rule bad_waiver;            // WVR001
 extern const Rule usage_error;           // USE001
 extern const Rule environment_error;     // ENV001
