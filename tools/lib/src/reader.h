@@ -38,12 +38,15 @@ class Reader {
 
   void read_skeleton(TableValue& root, std::vector<WindowTask>& tasks);
   void read_window(const WindowTask& task, ItemList& out);
+  /// Only looks whether tinyxml2 takes it: for windows in elements that nothing reads (a second `entities`).
+  void check_window(int window);
 
   std::vector<Finding> findings;
   std::vector<ForeignFinding> foreign;
   NameTable names;
   uint64_t items = 0;
   bool malformed = false;  ///< tinyxml2 refused a document; what was read has holes
+  std::vector<bool> met;   ///< skeleton: windows that were read where they were met
 
  private:
   using Element = tinyxml2::XMLElement;
@@ -157,6 +160,8 @@ std::string_view trim_layout(std::string_view text);
 template <class F>
 void Reader::each_in_window(int window, F&& f) {
   const Window& w = scan_.windows[static_cast<size_t>(window)];
+  met.resize(scan_.windows.size());
+  met[static_cast<size_t>(window)] = true;
   std::string storage;
   Mapping inner;
   const auto document = parse(blanked(text_.substr(w.begin, w.end - w.begin), w.begin, storage), inner, w.begin);

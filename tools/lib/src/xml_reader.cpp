@@ -33,6 +33,7 @@ size_t find_bad_attribute(std::string_view text) {
       p = text.find('>', p);
     } else {
       while (p < text.size() && !is_blank(text[p]) && text[p] != '/' && text[p] != '>') ++p;
+      std::vector<std::string_view> names;
       while (true) {
         while (p < text.size() && is_blank(text[p])) ++p;
         if (p >= text.size()) return npos;
@@ -45,6 +46,9 @@ size_t find_bad_attribute(std::string_view text) {
         while (p < text.size() && !is_blank(text[p]) && text[p] != '=' && text[p] != '>' && text[p] != '/' && text[p] != '"' && text[p] != '\'') ++p;
         if (p == name || (text[name] >= '0' && text[name] <= '9')) return name;
         const size_t name_end = p;
+        const std::string_view attribute = text.substr(name, name_end - name);
+        if (std::find(names.begin(), names.end(), attribute) != names.end()) return name;  // no attribute stands twice
+        names.push_back(attribute);
         while (p < text.size() && is_blank(text[p])) ++p;
         if (p >= text.size() || text[p] != '=') return name_end;
         ++p;
@@ -328,6 +332,13 @@ void Reader::read_window(const WindowTask& task, ItemList& out) {
     read_item(*e, *task.owner, *task.field, out, index++);
 }
 
+void Reader::check_window(int window) {
+  const Window& w = scan_.windows[static_cast<size_t>(window)];
+  std::string storage;
+  Mapping mapping;
+  (void)parse(blanked(text_.substr(w.begin, w.end - w.begin), w.begin, storage), mapping, w.begin);
+}
+
 namespace {
 
 // One note for all that only RDR 2 files have, or findings of their own.
@@ -371,6 +382,10 @@ ReadResult read_xml(std::string_view text, const ScanResult& scan, const Binding
     });
     for (Reader& r : local) readers.push_back(std::move(r));
   }
+  skeleton.met.resize(scan.windows.size());
+  for (const WindowTask& task : tasks) skeleton.met[static_cast<size_t>(task.window)] = true;
+  for (size_t i = 0; i < scan.windows.size(); ++i)
+    if (!skeleton.met[i]) skeleton.check_window(static_cast<int>(i));
   readers.push_back(std::move(skeleton));
   result.cancelled = cancelled();
 
@@ -406,7 +421,7 @@ ReadResult read_xml(std::string_view text, const ScanResult& scan, const Binding
     const size_t bad = find_bad_attribute(root);
     result.findings.clear();
     result.findings.push_back({&rules::malformed_xml, Severity::error, scan.root.begin + (bad == npos ? 0 : bad), {},
-                               "a tag is not well formed (attributes are written name=\"value\")", {}});
+                               "a tag is not well formed (attributes are written name=\"value\", each once)", {}});
   }
   return result;
 }

@@ -73,6 +73,11 @@ class XmlWriter {
       }
   }
 
+  // The type that the schema gives, unless the author's own was kept.
+  static std::string type_attribute(const std::string& type, const std::string& kept_attributes) {
+    return kept_attributes.find(" type=\"") == std::string::npos ? " type=\"" + type + "\"" : std::string();
+  }
+
   void indent() { out_.append(level_, ' '); }
   void begin(std::string_view name, std::string_view attributes) {
     indent();
@@ -205,9 +210,10 @@ class XmlWriter {
         case FieldKind::table: {
           if (at == nullptr && (sparse || f.type->sparse)) continue;
           const ObjectView inner{at != nullptr ? follow(at) : nullptr, f.type};
-          std::string attributes = f.type->is_typed ? " type=\"" + f.type->xml + "\"" : std::string();
+          const std::string own = attributes_of(here);
+          std::string attributes = f.type->is_typed ? type_attribute(f.type->xml, own) : std::string();
           if (inner) attributes += xml_attributes(inner);
-          begin(f.xml, attributes + attributes_of(here));
+          begin(f.xml, attributes + own);
           table_members(inner, here);
           end(f.xml, here);
           continue;
@@ -285,7 +291,8 @@ class XmlWriter {
     }
     const std::string here = path_join(path, u.name);
     const ObjectView o{follow(field_address(wrapper, u)), member->type};
-    begin(f.item, " type=\"" + member->type->xml + "\"" + attributes_of(here));
+    const std::string own = attributes_of(here);
+    begin(f.item, type_attribute(member->type->xml, own) + own);
     table_members(o, here);
     end(f.item, here);
   }
@@ -307,9 +314,8 @@ class XmlWriter {
     }
     // Hoisted vectors are siblings of the host: their path is the owner's.
     const std::string parent = path.substr(0, path.size() - path_index(f.name, index).size());
-    std::string attributes;
     const std::string kept_attributes = attributes_of(path);
-    if (!type.empty() && kept_attributes.find(" type=\"") == std::string::npos) attributes = " type=\"" + type + "\"";
+    const std::string attributes = type.empty() ? std::string() : type_attribute(type, kept_attributes);
     if (record) record_path = parent + record_path;
     begin(f.item, attributes + kept_attributes + (record ? attributes_of(record_path) : std::string()));
     struct_members(o, path);
