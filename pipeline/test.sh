@@ -132,6 +132,13 @@ section_fuzz() {
     for folder in tests/fuzz/corpus/"$name" tests/fuzz/regressions/"$name"; do
       [ ! -d "$folder" ] || folders+=("$folder")
     done
+    case $name in
+      imap_xml) folders+=(samples/data/maps) ;;
+      ityp_xml) folders+=(samples/data/types) ;;
+      *_xml) folders+=(tests/golden/gameconfigc tests/golden/metac) ;;
+    esac
+    rm -rf "build/fuzz/corpus_$name"
+    mkdir "build/fuzz/corpus_$name"
     # The seed is fixed: the same checkout gives the same result.
     logged "build/fuzz/$name.log" "$program" -seed=1 -runs=20000 -max_total_time=20 -print_final_stats=1 \
       -artifact_prefix="build/fuzz/$name-" "build/fuzz/corpus_$name" "${folders[@]}"
