@@ -227,6 +227,8 @@ class BindingMaker {
     p.known_list = attributes.get("known");
     p.size_element = attributes.get("hex_bytes");
     p.is_xml_attribute = attributes.has("xml_attr");
+    // An attribute that was given no value has the text "0" in a binary schema.
+    if (const std::string name = attributes.get("xml_attr"); !name.empty() && name != "0") p.xml = name;
     p.required_name = attributes.has("required_name");
     p.optional = f.optional();
     p.required = f.required();

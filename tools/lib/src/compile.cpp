@@ -146,7 +146,10 @@ CompileResult compile_xml(const SourceText& source, const Binding& binding, cons
     result.cancelled = true;
     return result;
   }
-  if (read.malformed) return result;
+  if (read.malformed) {
+    result.names.clear();
+    return result;
+  }
   find_collisions(result.names, result.findings);
   if (options.config_target != nullptr) select_configs(read.root, *options.config_target);
   if (options.lint) run_checks(text, read.root, result.findings);

@@ -61,6 +61,7 @@ class Reader {
     std::vector<Segment> segments;  ///< sorted by copy
   };
   size_t offset(const char* p) const;
+  size_t offset_in_text(size_t index) const;
   size_t offset(const Element& e) const { return offset(e.Name()); }
 
   /// Parses bytes as one document. Null (with a finding) if tinyxml2 refuses them.
@@ -152,6 +153,16 @@ class Reader {
   Owner owner_;
   std::vector<PathPart> sub_path_;
   std::string joined_;  // storage of content()
+  // The text that is being read, as pieces of the source: tinyxml2 decodes entities and line ends in place, so what
+  // stands at `place + i` need not stand i bytes behind the text's begin in the source.
+  struct TextPiece {
+    size_t begin = 0;   ///< in the joined text
+    size_t source = 0;  ///< offset of its first byte
+    bool cdata = false;
+  };
+  const char* text_place_ = nullptr;
+  size_t text_size_ = 0;
+  std::vector<TextPiece> text_pieces_;
 };
 
 /// Where the text begins after layout white space is taken off both ends (see READ-1 in the format docs).

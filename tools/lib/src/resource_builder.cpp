@@ -91,7 +91,11 @@ class Builder {
         stored.push_back({&f, nullptr, 0, t.owner});
         continue;
       }
-      if (v == nullptr || !v->present) continue;
+      if (v == nullptr || !v->present) {
+        // A reader of the schema relies on required members, so an empty one stands for what is missing.
+        if (f.required) stored.push_back({&f, nullptr, empty(f), 0});
+        continue;
+      }
       switch (f.kind) {
         case FieldKind::scalar:
           if (!f.optional && v->bits == f.default_bits) continue;
@@ -119,10 +123,14 @@ class Builder {
         }
         default: {
           ItemList* const list = t.list(static_cast<int>(i));
-          if (list == nullptr) continue;
+          if (list == nullptr && !f.required) continue;
+          if (list == nullptr) {
+            stored.push_back({&f, v, empty(f), 0});
+            break;
+          }
           const Offset o = vector(*list, f, join(path, f.name));
-          if (o.IsNull()) continue;
-          stored.push_back({&f, v, o, 0});
+          if (o.IsNull() && !f.required) continue;
+          stored.push_back({&f, v, o.IsNull() ? empty(f) : o, 0});
         }
       }
       anything = true;
@@ -174,6 +182,17 @@ class Builder {
       case 4: fbb_.AddElement<uint32_t>(f.offset, static_cast<uint32_t>(bits)); break;
       default: fbb_.AddElement<uint64_t>(f.offset, bits);
     }
+  }
+
+  Offset empty(const FieldPlan& f) {
+    if (f.kind == FieldKind::string) return fbb_.CreateString("").Union();
+    if (f.kind == FieldKind::table) {
+      TableValue nothing;
+      nothing.type = f.type;
+      return table(nothing, {}, true);
+    }
+    fbb_.StartVector(0, f.align);
+    return fbb_.EndVector(0);
   }
 
   Offset tables(std::vector<TableValue>& values, const std::string& path) {

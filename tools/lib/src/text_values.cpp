@@ -26,16 +26,24 @@ bool has_decimal_comma(std::string_view t) {
   return std::all_of(t.begin(), t.end(), [](char c) { return (c >= '0' && c <= '9') || c == ',' || c == '.' || c == '-' || c == '+' || c == 'e' || c == 'E'; });
 }
 
-// The number before any '.', 'e' is beyond what a double holds only if the exponent is positive: from_chars does not say
-// which end of the range was left.
+// from_chars says "out of range" for both ends. Which one it was follows from the decimal exponent of the first digit that
+// is not 0.
 bool is_underflow(std::string_view t) {
   const size_t e = t.find_first_of("eE");
-  if (e != std::string_view::npos && e + 1 < t.size() && t[e + 1] == '-') return true;
   const std::string_view mantissa = t.substr(0, e);
-  // 0.000...01 without an exponent
-  const size_t dot = mantissa.find('.');
-  const std::string_view whole = mantissa.substr(0, dot);
-  return std::all_of(whole.begin(), whole.end(), [](char c) { return c == '0' || c == '-'; });
+  int64_t exponent = 0;
+  if (e != std::string_view::npos) {
+    std::string_view digits = t.substr(e + 1);
+    const bool negative = digits.starts_with('-');
+    if (negative || digits.starts_with('+')) digits.remove_prefix(1);
+    for (const char c : digits) exponent = std::min<int64_t>(exponent * 10 + (c - '0'), 1'000'000'000);
+    if (negative) exponent = -exponent;
+  }
+  const size_t dot = std::min(mantissa.find('.'), mantissa.size());
+  const size_t first = mantissa.find_first_of("123456789");
+  if (first == std::string_view::npos) return true;
+  const int64_t position = first < dot ? static_cast<int64_t>(dot - first) - 1 : -static_cast<int64_t>(first - dot);
+  return position + exponent < 0;
 }
 
 template <class F>
@@ -168,7 +176,8 @@ ParsedNumber parse_integer(std::string_view text, Scalar scalar) {
   uint64_t magnitude = 0;
   const auto [end, ec] = std::from_chars(t.data(), t.data() + t.size(), magnitude, base);
   if (ec == std::errc::invalid_argument || end != t.data() + t.size()) {
-    if (base == 10 && ec != std::errc::invalid_argument && (*end == '.' || *end == 'e' || *end == 'E')) {
+    const bool float_form = ec != std::errc::invalid_argument ? *end == '.' || *end == 'e' || *end == 'E' : t.starts_with('.');
+    if (base == 10 && float_form) {
       // A float in an integer field: fine where it is one exactly. Doubles hold every 32-bit integer.
       const ParsedNumber f = parse_float(whole, Scalar::f64);
       const double value = std::bit_cast<double>(f.bits);
@@ -179,6 +188,7 @@ ParsedNumber parse_integer(std::string_view text, Scalar scalar) {
         return {NumberError::exact_float, static_cast<uint64_t>(static_cast<int64_t>(value)) & mask(scalar)};
       }
       if (f.error == NumberError::not_finite) return {NumberError::out_of_range, 0};
+      if (f.error == NumberError::underflow) return {NumberError::not_an_integer, 0};
     }
     out.error = has_decimal_comma(whole) ? NumberError::decimal_comma : NumberError::not_a_number;
     return out;

@@ -142,7 +142,7 @@ void CompileOptionsGroup::declare(CommandLine& line, bool selects_configs) {
   line.flag("--no-lint", no_lint, "no rule checks: only what reading the XML itself finds");
   line.group("Limits");
   line.number("--max-bytes", "N", compile.limits.max_bytes, 1, UINT64_MAX, "largest source (k, M, G: times 1024)");
-  line.number("--max-depth", "N", max_depth, 1, 100, "deepest nesting of elements");
+  line.number("--max-depth", "N", max_depth, 1, kMaxDepth, "deepest nesting of elements");
   line.number("--max-elements", "N", compile.limits.max_elements, 1, UINT64_MAX, "most elements in a source");
   line.number("--max-resource-bytes", "N", compile.limits.max_resource_bytes, 1, 0x7FFFFFFF, "largest resource");
 }

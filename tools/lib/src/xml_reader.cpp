@@ -116,11 +116,40 @@ void ItemList::append(ItemList&& next) {
 // --- places ----------------------------------------------------------------------------------------------------------
 
 size_t Reader::offset(const char* p) const {
+  if (text_place_ != nullptr && p >= text_place_ && p <= text_place_ + text_size_) return offset_in_text(static_cast<size_t>(p - text_place_));
   const size_t copy = static_cast<size_t>(p - mapping_.base);
   const auto after = std::upper_bound(mapping_.segments.begin(), mapping_.segments.end(), copy,
                                       [](size_t c, const Segment& s) { return c < s.copy; });
   const Segment& s = *(after - 1);
   return s.source + (copy - s.copy);
+}
+
+// Walks the source as tinyxml2 decoded it. Asked only for findings and new names.
+size_t Reader::offset_in_text(size_t index) const {
+  const TextPiece* piece = &text_pieces_.front();
+  for (const TextPiece& p : text_pieces_)
+    if (p.begin <= index) piece = &p;
+  size_t at = piece->source;
+  for (size_t left = index - piece->begin; left > 0 && at < text_.size();) {
+    size_t source = 1, decoded = 1;
+    const char c = text_[at];
+    const char next = at + 1 < text_.size() ? text_[at + 1] : '\0';
+    if ((c == '\r' && next == '\n') || (c == '\n' && next == '\r')) {
+      source = 2;
+    } else if (c == '&' && !piece->cdata) {
+      const size_t end = text_.find(';', at);
+      if (end != npos) source = end - at + 1;
+      if (next == '#' && end != npos) {
+        const bool hex = text_[at + 2] == 'x';
+        uint32_t code = 0;
+        std::from_chars(text_.data() + at + (hex ? 3 : 2), text_.data() + end, code, hex ? 16 : 10);
+        decoded = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+      }
+    }
+    at += source;
+    left -= std::min(left, decoded);
+  }
+  return at;
 }
 
 std::string_view Reader::blanked(std::string_view bytes, size_t begin, std::string& storage) const {
@@ -135,6 +164,7 @@ std::string_view Reader::blanked(std::string_view bytes, size_t begin, std::stri
 }
 
 std::unique_ptr<tinyxml2::XMLDocument> Reader::parse(std::string_view bytes, Mapping& mapping, size_t source_begin) {
+  text_place_ = nullptr;  // pointed into a document that may be gone
   auto document = std::make_unique<tinyxml2::XMLDocument>(true, tinyxml2::PRESERVE_WHITESPACE);
   if (document->Parse(bytes.data(), bytes.size()) != tinyxml2::XML_SUCCESS || document->FirstChildElement() == nullptr) {
     malformed = true;

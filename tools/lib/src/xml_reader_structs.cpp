@@ -616,7 +616,9 @@ void Reader::read_number_text(const Element& e, const FieldPlan& f, ItemList& li
     size_t end = i;
     while (end < text.size() && !is_blank(text[end])) ++end;
     uint64_t bits = 0;
-    number_from_text(text.substr(i, end - i), place + i, f, bits, f.xml);
+    const std::string_view token = text.substr(i, end - i);
+    if (f.scalar == Scalar::boolean) scalar_from_text(token, place + i, e, f, bits);
+    else number_from_text(token, place + i, f, bits, f.xml);
     list.bytes.resize(list.bytes.size() + f.size);
     store_bits(list.bytes.data() + list.bytes.size() - f.size, f.size, bits);
     ++list.count;

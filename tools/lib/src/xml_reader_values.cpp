@@ -40,18 +40,25 @@ std::string_view suspicion(std::string_view name, bool archetype) {
 std::string_view Reader::own_text(const Element& e, const char*& place, std::string& joined) {
   std::string_view text;
   bool several = false;
+  text_place_ = nullptr;
+  text_pieces_.clear();
   for (const tinyxml2::XMLNode* node = e.FirstChild(); node != nullptr; node = node->NextSibling()) {
     if (node->ToText() == nullptr) continue;
+    const char* const value = node->Value();
+    text_pieces_.push_back({several ? joined.size() : text.size(), offset(value), node->ToText()->CData()});
     if (place == nullptr) {
-      place = node->Value();
+      place = value;
       text = place;
       continue;
     }
     if (!several) joined = text;
     several = true;
-    joined += node->Value();
+    joined += value;
   }
-  return several ? std::string_view(joined) : text;
+  text = several ? std::string_view(joined) : text;
+  text_size_ = text.size();
+  text_place_ = place;
+  return text;
 }
 
 std::string_view Reader::content(const Element& e, bool text_first, const char*& place) {
@@ -65,10 +72,11 @@ std::string_view Reader::content(const Element& e, bool text_first, const char*&
       value = a;
   }
   std::string_view text;
+  text_place_ = nullptr;
   if (e.FirstChild() != nullptr) {
+    each_child(e, [&](const Element& child) { keep_element(child, "element", nullptr); });
     joined_.clear();
     text = own_text(e, place, joined_);
-    each_child(e, [&](const Element& child) { keep_element(child, "element", nullptr); });
   }
   const bool has_text = !trim(text).empty();
   if (value == nullptr) return has_text ? text : std::string_view();
@@ -77,6 +85,7 @@ std::string_view Reader::content(const Element& e, bool text_first, const char*&
     report(rules::unknown_name, offset(value->Name()), "attribute 'value' beside text; kept as is");
     return text;
   }
+  text_place_ = nullptr;
   if (has_text) keep_stray_text(e);
   place = value->Value();
   return place;
@@ -99,6 +108,12 @@ void Reader::read_scalar(const Element& e, const FieldPlan& f, uint64_t& bits) {
 
 void Reader::scalar_from_text(std::string_view text, const char* place, const Element& e, const FieldPlan& f, uint64_t& bits) {
   if (place == nullptr) place = e.Name();
+  if (place == text_place_ && f.converter != Converter::name) {
+    // Text points at its first character that is no blank; a name keeps its blanks.
+    const std::string_view t = trim(text);
+    place += t.data() - text.data();
+    text = t;
+  }
   switch (f.converter) {
     case Converter::name: {
       const std::string_view name = trim_layout(text);
@@ -121,7 +136,7 @@ void Reader::scalar_from_text(std::string_view text, const char* place, const El
       }
       // A word is the name itself; anything that begins like a number must be one.
       if (!t.empty() && ((t[0] >= 'a' && t[0] <= 'z') || (t[0] >= 'A' && t[0] <= 'Z') || t[0] == '_')) {
-        bits = name_from_text(t, place + (t.data() - text.data()), f);
+        bits = hash_name(t).value;  // the name itself is not stored: the formats write a number here
         return;
       }
       return number_from_text(text, place, f, bits, f.xml);
@@ -133,6 +148,7 @@ void Reader::scalar_from_text(std::string_view text, const char* place, const El
       const std::string prefixed = t[0] == '0' && t.size() > 1 && (t[1] == 'x' || t[1] == 'X') ? std::string(t) : "0x" + std::string(t);
       const ParsedNumber n = parse_integer(prefixed, f.scalar);
       if (n.usable()) bits = n.bits;
+      else if (n.error == NumberError::out_of_range) report(rules::integer_range, offset(place), f.xml + ": " + quoted(t) + " has more than 8 hex digits");
       else report(rules::not_a_number, offset(place), f.xml + ": " + quoted(t) + " is no colour (write 0xAARRGGBB)");
       return;
     }
@@ -320,7 +336,9 @@ void Reader::read_hex(const Element& e, const FieldPlan& f, ItemList& list) {
   if (kind != nullptr && std::string_view(kind->Value()) == "char_array" && !f.size_element.empty()) {
     // Decimal if the count then is what the sibling says; the digits alone cannot tell.
     const Element* const sibling = e.Parent()->FirstChildElement(f.size_element.c_str());
-    const ParsedNumber size = sibling != nullptr && sibling->Attribute("value") != nullptr ? parse_integer(sibling->Attribute("value"), Scalar::u32) : ParsedNumber{NumberError::empty, 0};
+    const char* size_text = sibling != nullptr ? sibling->Attribute("value") : nullptr;
+    if (sibling != nullptr && size_text == nullptr) size_text = sibling->GetText();
+    const ParsedNumber size = parse_integer(size_text != nullptr ? size_text : "", Scalar::u32);
     std::vector<uint8_t> bytes;
     for (const std::string_view t : tokens) {
       const ParsedNumber n = parse_integer(t, Scalar::u8);

@@ -88,6 +88,13 @@ class Scanner {
         return fail(rules::malformed_xml, i, saw_root_ ? "text after the root element" : "text before the root element");
       }
     }
+    // Text between Items belongs to the array, not to a window of them.
+    if (!stack_.empty() && stack_.back().run_items > 0)
+      for (size_t i = begin; i < end; ++i)
+        if (!is_blank(text_[i])) {
+          end_run(stack_.back());
+          break;
+        }
     if (has_references_) check_references(begin, end);
   }
 
@@ -186,6 +193,7 @@ class Scanner {
     if (stack_.empty()) return fail(rules::malformed_xml, pos_, "text outside the root element");
     const size_t end = text_.find("]]>", pos_ + 9);
     if (end == npos) return fail_truncated("a CDATA section");
+    end_run(stack_.back());
     pos_ = end + 3;
   }
 
@@ -222,9 +230,9 @@ class Scanner {
     }
     if (++out_.elements > limits_.max_elements)
       return fail(rules::limit_exceeded, begin + 1, "more than " + std::to_string(limits_.max_elements) + " elements (--max-elements)");
-    if (stack_.size() >= std::min<size_t>(limits_.max_depth, 100))
+    if (stack_.size() >= std::min(limits_.max_depth, kMaxDepth))
       return fail(rules::limit_exceeded, begin + 1,
-                  "elements are nested deeper than " + std::to_string(std::min<uint32_t>(limits_.max_depth, 100)) + " (--max-depth)");
+                  "elements are nested deeper than " + std::to_string(std::min(limits_.max_depth, kMaxDepth)) + " (--max-depth)");
 
     Frame frame{text + begin + 1, static_cast<uint32_t>(name_end - begin - 1), false, begin, out_.windows.size()};
     frame.is_item = frame.name_size == 4 && std::memcmp(frame.name, "Item", 4) == 0;
@@ -345,18 +353,23 @@ size_t find_bad_text(std::string_view text) {
 
 std::vector<size_t> find_placeholders(std::string_view text) {
   std::vector<size_t> places;
+  // Each mark is searched for once over the text, so that many placeholders cost no more than few.
+  size_t comment = 0, brace = 0;
+  const auto next = [&](size_t& at, std::string_view mark, size_t from) {
+    if (at != npos && at <= from) at = text.find(mark, from);
+    return at;
+  };
   size_t from = 0;
   while (true) {
     const size_t place = text.find("${", from);
     if (place == npos) return places;
-    const size_t comment = text.find("<!--", from);
-    if (comment < place) {
+    if (next(comment, "<!--", from) < place) {
       const size_t end = text.find("-->", comment + 4);
       if (end == npos) return places;
       from = end + 3;
       continue;
     }
-    if (text.find('}', place) == npos) return places;
+    if (next(brace, "}", place) == npos) return places;
     places.push_back(place);
     from = place + 2;
   }

@@ -29,7 +29,7 @@ class XmlWriter {
   std::string run() {
     out_ = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
     const ObjectView root = root_view(r_);
-    begin(root.type->xml, attributes_of({}));
+    begin(root.type->xml, xml_attributes(root) + attributes_of({}));
     table_members(root, {});
     end(root.type->xml, {});
     return std::move(out_);
@@ -105,16 +105,21 @@ class XmlWriter {
       out_.append("</").append(name).append(">\n");
       return;
     }
+    // On one line: layout between the text and what was kept would be taken for the text's own end.
     out_ += '>';
     escape(out_, text, false);
-    out_ += '\n';
-    ++level_;
-    end(name, path);
+    for (const KeptView& k : *kept(path)) {
+      if (k.kind == 0) out_ += k.text;
+      if (k.kind == 2) escape(out_, k.text, false);
+    }
+    out_.append("</").append(name).append(">\n");
   }
 
   void scalar(std::string_view name, const FieldPlan& f, const uint8_t* at, const std::string& path) {
     std::string text;
     append_scalar_text(text, r_, f, at);
+    // An attribute `value` that was kept beside the text must not be taken for it.
+    if (is_text_scalar(f) && text.empty() && kept(path) != nullptr) text = f.converter == Converter::name ? "hash_00000000" : "0";
     if (is_text_scalar(f)) return leaf(name, {}, text, path);
     leaf(name, " value=\"" + text + "\"", {}, path);
   }
@@ -210,11 +215,18 @@ class XmlWriter {
         case FieldKind::table: {
           if (at == nullptr && (sparse || f.type->sparse)) continue;
           const ObjectView inner{at != nullptr ? follow(at) : nullptr, f.type};
+          // A table that holds its own type: what is absent in an absent one goes on for ever, and says nothing.
+          if (!inner && std::find(absent_.begin(), absent_.end(), f.type) != absent_.end()) {
+            leaf(f.xml, {}, {}, here);
+            continue;
+          }
+          if (!inner) absent_.push_back(f.type);
           const std::string own = attributes_of(here);
           std::string attributes = f.type->is_typed ? type_attribute(f.type->xml, own) : std::string();
           if (inner) attributes += xml_attributes(inner);
           begin(f.xml, attributes + own);
           table_members(inner, here);
+          if (!inner) absent_.pop_back();
           end(f.xml, here);
           continue;
         }
@@ -344,6 +356,7 @@ class XmlWriter {
   const LoadedResource& r_;
   std::string out_;
   size_t level_ = 0;
+  std::vector<const TypePlan*> absent_;  // tables being written that are absent
 };
 
 }  // namespace

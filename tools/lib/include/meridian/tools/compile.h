@@ -20,9 +20,12 @@ class Binding;  // tools/binding.h
 
 enum class Dialect { automatic, gta5, rdr3 };
 
+/// tinyxml2 parses documents of this depth and no deeper (its own limit of 100 counts the document and the text).
+inline constexpr uint32_t kMaxDepth = 98;
+
 struct CompileLimits {
   uint64_t max_bytes = uint64_t{1} << 32;        ///< of source text [bytes]
-  uint32_t max_depth = 100;                      ///< of nested elements [1, 100]
+  uint32_t max_depth = kMaxDepth;                ///< of nested elements [1, kMaxDepth]
   uint64_t max_elements = uint64_t{1} << 30;     ///< [count]
   uint64_t max_resource_bytes = 0x7FFFFFFF;      ///< of the output [bytes]
 };

@@ -63,7 +63,7 @@ struct CompileOptionsGroup {
   std::string dialect = "auto";
   std::string target;  ///< what --for was given
   bool no_names = false, no_lint = false;
-  uint64_t max_depth = 100;
+  uint64_t max_depth = kMaxDepth;
 
   void declare(CommandLine& line, bool selects_configs);
   bool read(std::string& error);
