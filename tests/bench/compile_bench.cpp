@@ -30,7 +30,8 @@ const std::string& text() {
 
 const std::string& path() {
   static const std::string p = [] {
-    const auto at = std::filesystem::temp_directory_path() / ("meridian_bench_" + std::to_string(getpid()) + ".ymap.xml");
+    const auto at =
+        std::filesystem::temp_directory_path() / ("meridian_bench_" + std::to_string(getpid()) + ".ymap.xml");
     std::ofstream(at, std::ios::binary) << text();
     return at.string();
   }();
@@ -49,7 +50,8 @@ void compile(benchmark::State& state, uint32_t jobs, size_t window_bytes) {
     options.window_bytes = window_bytes;
     const CompileResult result = compile_xml(*source, *binding, options);
     if (result.bytes.empty()) state.SkipWithError("did not compile");
-    std::ofstream(out, std::ios::binary).write(reinterpret_cast<const char*>(result.bytes.data()), static_cast<std::streamsize>(result.bytes.size()));
+    std::ofstream(out, std::ios::binary)
+        .write(reinterpret_cast<const char*>(result.bytes.data()), static_cast<std::streamsize>(result.bytes.size()));
   }
   std::filesystem::remove(out);
   state.SetBytesProcessed(static_cast<int64_t>(state.iterations() * text().size()));
@@ -81,7 +83,13 @@ BENCHMARK(BM_imapc_one_thread)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(BM_imapc_two_threads)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(BM_tinyxml2_plain_parse)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(BM_pugixml_plain_parse)->Unit(benchmark::kMillisecond)->UseRealTime();
-BENCHMARK(BM_imapc_window)->Arg(4 << 10)->Arg(16 << 10)->Arg(64 << 10)->Arg(256 << 10)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK(BM_imapc_window)
+    ->Arg(4 << 10)
+    ->Arg(16 << 10)
+    ->Arg(64 << 10)
+    ->Arg(256 << 10)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
 BENCHMARK(BM_imapc_no_window)->Unit(benchmark::kMillisecond)->UseRealTime();
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// PERF-5: opening a resource of 4 MB in place, beside its parts alone (checksum, verifier, semantic checks), memcpy, and
-// parsing the same map from XML.
+// PERF-5: opening a resource of 4 MB in place, beside its parts alone (checksum, verifier, semantic checks), memcpy,
+// and parsing the same map from XML.
 #define XXH_INLINE_ALL
 #include <benchmark/benchmark.h>
 #include <xxhash.h>
@@ -61,7 +61,8 @@ void BM_open_in_place(benchmark::State& state) {
 }
 
 void BM_open_trusted(benchmark::State& state) {
-  for (auto _ : state) benchmark::DoNotOptimize(open_resource(resource(), {.kind = kind_of("IMAP"), .trusted = true}).ok());
+  for (auto _ : state)
+    benchmark::DoNotOptimize(open_resource(resource(), {.kind = kind_of("IMAP"), .trusted = true}).ok());
 }
 
 void BM_xxh3(benchmark::State& state) {
@@ -78,15 +79,16 @@ void BM_flatbuffers_verifier(benchmark::State& state) {
   finish(state);
 }
 
-// The same facts as the semantic pass, written by hand against the generated accessors: every float finite, every closed
-// enumeration known.
+// The same facts as the semantic pass, written by hand against the generated accessors: every float finite, every
+// closed enumeration known.
 void BM_semantic_by_hand(benchmark::State& state) {
   const auto* const map = open_resource(resource()).value().root<schema::MapData>();
   for (auto _ : state) {
     bool good = true;
     for (const schema::EntityDef* e : *map->entities()) {
-      const float values[] = {e->position().x(), e->position().y(), e->position().z(), e->rotation().x(), e->rotation().y(), e->rotation().z(),
-                              e->rotation().w(), e->scale_xy(), e->scale_z(), e->lod_dist(), e->child_lod_dist()};
+      const float values[] = {e->position().x(), e->position().y(), e->position().z(),  e->rotation().x(),
+                              e->rotation().y(), e->rotation().z(), e->rotation().w(),  e->scale_xy(),
+                              e->scale_z(),      e->lod_dist(),     e->child_lod_dist()};
       for (const float v : values) {
         uint32_t bits;
         std::memcpy(&bits, &v, 4);

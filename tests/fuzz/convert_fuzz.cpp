@@ -8,8 +8,8 @@
 #include <cstdlib>
 #include <vector>
 
-#include "meridian/resource/convert.h"
 #include "fuzz/resource_input.h"
+#include "meridian/resource/convert.h"
 #include "support/traverse.h"
 
 namespace {

@@ -96,7 +96,8 @@ TEST_P(DeterminismProperty, ManyThreadsAtOnceGetTheSame) {
 }
 
 std::string name_of(const ::testing::TestParamInfo<uint32_t>& info) {
-  return {static_cast<char>(info.param), static_cast<char>(info.param >> 8), static_cast<char>(info.param >> 16), static_cast<char>(info.param >> 24)};
+  return {static_cast<char>(info.param), static_cast<char>(info.param >> 8), static_cast<char>(info.param >> 16),
+          static_cast<char>(info.param >> 24)};
 }
 INSTANTIATE_TEST_SUITE_P(Kinds, DeterminismProperty, ::testing::Values(kImap, kItyp, kGcfg, kYmfm), name_of);
 

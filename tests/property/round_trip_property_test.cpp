@@ -22,7 +22,8 @@ TEST_P(RoundTripProperty, DumpCompilesToTheSameBytes) {
     const uint64_t seed = property_seed() + static_cast<uint64_t>(i);
     const Compiled c = compile_with(binding, RandomDocument(binding, seed, {.unknown = i % 4 != 0}).make(), options);
     if (c.result.bytes.empty()) {
-      if (!c.result.has_errors()) ++failures, ADD_FAILURE() << "seed " << seed << ": no bytes and no error\n" << c.source->text();
+      if (!c.result.has_errors())
+        ++failures, ADD_FAILURE() << "seed " << seed << ": no bytes and no error\n" << c.source->text();
       continue;
     }
     if (const auto opened = open_resource(c.bytes()); !opened.ok()) {
@@ -35,7 +36,10 @@ TEST_P(RoundTripProperty, DumpCompilesToTheSameBytes) {
     const std::string second = again.result.bytes.empty() ? again.all() : dump_of(again.result.bytes);
     if (again.result.bytes == c.result.bytes && second == first) continue;
     ++failures;
-    ADD_FAILURE() << "seed " << seed << ": another " << (second == first ? "info section" : "dump") << "\nsource\n" << c.source->text() << "\nfirst\n" << first << "\nsecond\n" << second;
+    ADD_FAILURE() << "seed " << seed << ": another " << (second == first ? "info section" : "dump") << "\nsource\n"
+                  << c.source->text() << "\nfirst\n"
+                  << first << "\nsecond\n"
+                  << second;
   }
 }
 
@@ -50,14 +54,17 @@ TEST_P(RoundTripProperty, WhatIsRefusedHasAnErrorAndWhatCompilesOpens) {
     const bool opens = open_resource(c.bytes()).ok();
     if (c.result.bytes.empty() == c.result.has_errors() && opens == !c.result.bytes.empty()) continue;
     ++failures;
-    ADD_FAILURE() << "seed " << seed << ": errors " << c.result.has_errors() << ", bytes " << c.result.bytes.size() << ", opens " << opens << "\n" << c.source->text();
+    ADD_FAILURE() << "seed " << seed << ": errors " << c.result.has_errors() << ", bytes " << c.result.bytes.size()
+                  << ", opens " << opens << "\n"
+                  << c.source->text();
   }
   EXPECT_GT(refused, 0);
   EXPECT_GT(compiled, 0);
 }
 
 std::string name_of(const ::testing::TestParamInfo<uint32_t>& info) {
-  return {static_cast<char>(info.param), static_cast<char>(info.param >> 8), static_cast<char>(info.param >> 16), static_cast<char>(info.param >> 24)};
+  return {static_cast<char>(info.param), static_cast<char>(info.param >> 8), static_cast<char>(info.param >> 16),
+          static_cast<char>(info.param >> 24)};
 }
 INSTANTIATE_TEST_SUITE_P(Kinds, RoundTripProperty, ::testing::Values(kImap, kItyp, kGcfg, kYmfm), name_of);
 

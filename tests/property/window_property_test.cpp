@@ -14,8 +14,11 @@ namespace {
 std::string seen(const Compiled& c) {
   std::string out = c.all();
   out += c.result.root + (c.result.other_root ? " other\n" : "\n");
-  for (const tools::Waiver& w : c.result.waivers) out += "waiver " + std::to_string(w.offset) + " " + std::to_string(w.begin) + " " + std::to_string(w.end) + " " + std::string(w.text) + "\n";
-  for (const tools::NameUse& n : c.result.names) out += "name " + std::to_string(n.hash) + " " + n.text + " " + std::to_string(n.offset) + "\n";
+  for (const tools::Waiver& w : c.result.waivers)
+    out += "waiver " + std::to_string(w.offset) + " " + std::to_string(w.begin) + " " + std::to_string(w.end) + " " +
+           std::string(w.text) + "\n";
+  for (const tools::NameUse& n : c.result.names)
+    out += "name " + std::to_string(n.hash) + " " + n.text + " " + std::to_string(n.offset) + "\n";
   return out;
 }
 
@@ -26,7 +29,8 @@ TEST_P(WindowProperty, AnySizeAndThreadCountGivesTheSame) {
   int failures = 0;
   for (int i = 0; i < property_cases() && failures < 5; ++i) {
     const uint64_t seed = property_seed() + 2000000 + static_cast<uint64_t>(i);
-    const std::string xml = RandomDocument(binding, seed, {.errors = i % 3 == 0, .unknown = i % 5 != 0, .long_lists = i % 4 == 0}).make();
+    const std::string xml =
+        RandomDocument(binding, seed, {.errors = i % 3 == 0, .unknown = i % 5 != 0, .long_lists = i % 4 == 0}).make();
     tools::CompileOptions options;
     options.stem = "qa_stem";
     options.note_missing = i % 10 == 0;
@@ -41,7 +45,11 @@ TEST_P(WindowProperty, AnySizeAndThreadCountGivesTheSame) {
         const bool same = cut.result.bytes == whole.result.bytes && seen(cut) == seen(whole);
         if (same) continue;
         ++failures;
-        ADD_FAILURE() << "seed " << seed << ", window " << window << ", jobs " << jobs << (cut.result.bytes == whole.result.bytes ? "" : ": other bytes") << "\nwhole\n" << seen(whole) << "\ncut\n" << seen(cut) << "\nsource\n" << xml;
+        ADD_FAILURE() << "seed " << seed << ", window " << window << ", jobs " << jobs
+                      << (cut.result.bytes == whole.result.bytes ? "" : ": other bytes") << "\nwhole\n"
+                      << seen(whole) << "\ncut\n"
+                      << seen(cut) << "\nsource\n"
+                      << xml;
         goto next;
       }
   next:;
@@ -49,7 +57,8 @@ TEST_P(WindowProperty, AnySizeAndThreadCountGivesTheSame) {
 }
 
 std::string name_of(const ::testing::TestParamInfo<uint32_t>& info) {
-  return {static_cast<char>(info.param), static_cast<char>(info.param >> 8), static_cast<char>(info.param >> 16), static_cast<char>(info.param >> 24)};
+  return {static_cast<char>(info.param), static_cast<char>(info.param >> 8), static_cast<char>(info.param >> 16),
+          static_cast<char>(info.param >> 24)};
 }
 INSTANTIATE_TEST_SUITE_P(Kinds, WindowProperty, ::testing::Values(kImap, kItyp, kGcfg, kYmfm), name_of);
 
@@ -89,7 +98,8 @@ TEST(WindowProperty, DepthCountsFromTheRootInAnyWindow) {
 TEST(WindowProperty, AMalformedTagInWhatIsNotReadIsStillAnError) {
   std::string items;
   for (int i = 0; i < 30; ++i) items += entity(i == 20 ? "<flags value=5/>" : "");
-  for (const std::string& xml : {"<CMapData><name>m</name><entities/><entities>" + items + "</entities></CMapData>", map_of("<qaOdd>" + items + "</qaOdd>"), entities(items)}) {
+  for (const std::string& xml : {"<CMapData><name>m</name><entities/><entities>" + items + "</entities></CMapData>",
+                                 map_of("<qaOdd>" + items + "</qaOdd>"), entities(items)}) {
     tools::CompileOptions options;
     options.window_bytes = 0;
     const Compiled whole = compile(kImap, xml, options);

@@ -23,7 +23,8 @@
 
 namespace meridian::test {
 
-inline constexpr uint32_t kImap = kind_of("IMAP"), kItyp = kind_of("ITYP"), kGcfg = kind_of("GCFG"), kYmfm = kind_of("YMFM");
+inline constexpr uint32_t kImap = kind_of("IMAP"), kItyp = kind_of("ITYP"), kGcfg = kind_of("GCFG"),
+                          kYmfm = kind_of("YMFM");
 
 /// What a compile said and made.
 struct Compiled {
@@ -36,8 +37,11 @@ struct Compiled {
   std::vector<std::string> places() const {
     std::vector<std::string> out;
     for (const tools::Diagnostic& d : diagnostics) {
-      const char* severity = d.severity == tools::Severity::error ? "error" : d.severity == tools::Severity::warning ? "warning" : "note";
-      out.push_back(std::to_string(d.line) + ":" + std::to_string(d.column) + " " + severity + " " + std::string(d.rule->code));
+      const char* severity = d.severity == tools::Severity::error     ? "error"
+                             : d.severity == tools::Severity::warning ? "warning"
+                                                                      : "note";
+      out.push_back(std::to_string(d.line) + ":" + std::to_string(d.column) + " " + severity + " " +
+                    std::string(d.rule->code));
     }
     return out;
   }
@@ -104,7 +108,8 @@ inline Compiled expect_found(const tools::Binding& binding, std::string_view mar
   for (size_t i = 0; i < findings.size() && i < marks.size(); ++i) findings[i] = marks[i] + " " + findings[i];
   Compiled c = compile_with(binding, xml, options);
   EXPECT_EQ(c.places(), findings) << xml << "\n" << c.all();
-  EXPECT_EQ(c.result.bytes.empty(), c.result.has_errors()) << "bytes exactly if there are no errors (P050)\n" << c.all();
+  EXPECT_EQ(c.result.bytes.empty(), c.result.has_errors()) << "bytes exactly if there are no errors (P050)\n"
+                                                           << c.all();
   return c;
 }
 inline Compiled expect_found(uint32_t kind, std::string_view marked, std::vector<std::string> findings,
@@ -126,16 +131,19 @@ template <class Root>
 const Root* root_of(const Compiled& c) {
   const Result<Resource> r = open_resource(c.bytes());
   if (!r.ok()) {
-    ADD_FAILURE() << "does not open: " << r.status().message << " detail " << r.status().detail << "\n" << c.all() << c.source->text();
+    ADD_FAILURE() << "does not open: " << r.status().message << " detail " << r.status().detail << "\n"
+                  << c.all() << c.source->text();
     return nullptr;
   }
   return r.value().root<Root>();
 }
 
 /// A resource as the tools load it.
-inline std::unique_ptr<tools::LoadedResource> load(const std::vector<uint8_t>& bytes, std::span<const uint8_t> schema = {}) {
+inline std::unique_ptr<tools::LoadedResource> load(const std::vector<uint8_t>& bytes,
+                                                   std::span<const uint8_t> schema = {}) {
   const TempDir dir;
-  const std::string path = dir.write("qa.bin", std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+  const std::string path =
+      dir.write("qa.bin", std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
   auto loaded = std::make_unique<tools::LoadedResource>();
   std::string error;
   int exit_code = 0;
@@ -154,8 +162,8 @@ inline std::string dump_of(const std::vector<uint8_t>& bytes, std::span<const ui
 }
 
 /// READ-4: the dump of `c` compiles to the same bytes, and its dump is the same text. Gives the dump.
-inline std::string expect_round_trip(const tools::Binding& binding, const Compiled& c, const tools::CompileOptions& options = {},
-                                     std::span<const uint8_t> schema = {}) {
+inline std::string expect_round_trip(const tools::Binding& binding, const Compiled& c,
+                                     const tools::CompileOptions& options = {}, std::span<const uint8_t> schema = {}) {
   if (c.result.bytes.empty()) {
     ADD_FAILURE() << "did not compile\n" << c.all() << c.source->text();
     return {};
@@ -165,7 +173,9 @@ inline std::string expect_round_trip(const tools::Binding& binding, const Compil
   EXPECT_FALSE(again.result.has_errors()) << again.all() << first;
   const std::string second = again.result.bytes.empty() ? std::string() : dump_of(again.result.bytes, schema);
   EXPECT_EQ(second, first) << "from\n" << c.source->text();
-  EXPECT_TRUE(again.result.bytes == c.result.bytes) << "other bytes after a dump\n" << c.source->text() << "\ndump\n" << first;
+  EXPECT_TRUE(again.result.bytes == c.result.bytes) << "other bytes after a dump\n"
+                                                    << c.source->text() << "\ndump\n"
+                                                    << first;
   return first;
 }
 inline std::string expect_round_trip(uint32_t kind, const Compiled& c, const tools::CompileOptions& options = {}) {
@@ -173,13 +183,20 @@ inline std::string expect_round_trip(uint32_t kind, const Compiled& c, const too
 }
 
 /// Pieces that many tests need.
-inline std::string map_of(std::string_view body) { return "<CMapData><name>qa_map</name>" + std::string(body) + "</CMapData>"; }
-inline std::string entity(std::string_view body, std::string_view type = "CEntityDef") {
-  return "<Item type=\"" + std::string(type) + "\"><archetypeName>qa_box</archetypeName>" + std::string(body) + "</Item>";
+inline std::string map_of(std::string_view body) {
+  return "<CMapData><name>qa_map</name>" + std::string(body) + "</CMapData>";
 }
-inline std::string entities(std::string_view items) { return map_of("<entities>" + std::string(items) + "</entities>"); }
+inline std::string entity(std::string_view body, std::string_view type = "CEntityDef") {
+  return "<Item type=\"" + std::string(type) + "\"><archetypeName>qa_box</archetypeName>" + std::string(body) +
+         "</Item>";
+}
+inline std::string entities(std::string_view items) {
+  return map_of("<entities>" + std::string(items) + "</entities>");
+}
 inline std::string one_entity(std::string_view body) { return entities(entity(body)); }
-inline std::string with_extension(std::string_view item) { return one_entity("<extensions>" + std::string(item) + "</extensions>"); }
+inline std::string with_extension(std::string_view item) {
+  return one_entity("<extensions>" + std::string(item) + "</extensions>");
+}
 inline std::string types_of(std::string_view archetypes) {
   return "<CMapTypes><archetypes>" + std::string(archetypes) + "</archetypes><name>qa_types</name></CMapTypes>";
 }

@@ -23,18 +23,23 @@ inline std::string map_xml(uint32_t entities, uint32_t seed = 7) {
   std::string out =
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<CMapData>\n <name>big</name>\n <parent />\n <flags value=\"0\" />\n"
       " <contentFlags value=\"1\" />\n <streamingExtentsMin x=\"-9000\" y=\"-9000\" z=\"-500\" />\n"
-      " <streamingExtentsMax x=\"9000\" y=\"9000\" z=\"900\" />\n <entitiesExtentsMin x=\"-8000\" y=\"-8000\" z=\"-100\" />\n"
+      " <streamingExtentsMax x=\"9000\" y=\"9000\" z=\"900\" />\n <entitiesExtentsMin x=\"-8000\" y=\"-8000\" "
+      "z=\"-100\" />\n"
       " <entitiesExtentsMax x=\"8000\" y=\"8000\" z=\"500\" />\n <entities>\n";
   out.reserve(out.size() + size_t{entities} * 680 + 100);
   for (uint32_t i = 0; i < entities; ++i) {
     out += "  <Item type=\"CEntityDef\">\n   <archetypeName>hv_prop_" + std::to_string(random() % 400) +
            "</archetypeName>\n   <flags value=\"1572864\" />\n   <guid value=\"" + std::to_string(random()) +
            "\" />\n   <position x=\"" + number(-8000, 8000, 6) + "\" y=\"" + number(-8000, 8000, 6) + "\" z=\"" +
-           number(-100, 500, 6) + "\" />\n   <rotation x=\"0\" y=\"0\" z=\"" + number(-1, 1, 7) + "\" w=\"" + number(-1, 1, 7) +
-           "\" />\n   <scaleXY value=\"1\" />\n   <scaleZ value=\"1\" />\n   <parentIndex value=\"-1\" />\n   <lodDist value=\"" +
+           number(-100, 500, 6) + "\" />\n   <rotation x=\"0\" y=\"0\" z=\"" + number(-1, 1, 7) + "\" w=\"" +
+           number(-1, 1, 7) +
+           "\" />\n   <scaleXY value=\"1\" />\n   <scaleZ value=\"1\" />\n   <parentIndex value=\"-1\" />\n   <lodDist "
+           "value=\"" +
            number(20, 300, 4) +
-           "\" />\n   <childLodDist value=\"0\" />\n   <lodLevel>LODTYPES_DEPTH_ORPHANHD</lodLevel>\n   <numChildren value=\"0\" />\n"
-           "   <priorityLevel>PRI_REQUIRED</priorityLevel>\n   <extensions />\n   <ambientOcclusionMultiplier value=\"255\" />\n"
+           "\" />\n   <childLodDist value=\"0\" />\n   <lodLevel>LODTYPES_DEPTH_ORPHANHD</lodLevel>\n   <numChildren "
+           "value=\"0\" />\n"
+           "   <priorityLevel>PRI_REQUIRED</priorityLevel>\n   <extensions />\n   <ambientOcclusionMultiplier "
+           "value=\"255\" />\n"
            "   <artificialAmbientOcclusion value=\"255\" />\n   <tintValue value=\"0\" />\n  </Item>\n";
   }
   return out + " </entities>\n</CMapData>\n";

@@ -12,7 +12,8 @@ int run_itypc(std::span<const char* const> args, ToolIo& io) {
   tool.doc.summary = "compile archetype definitions from ITYP XML to .ityp";
   tool.doc.operands = "INPUT...";
   tool.doc.description =
-      "Compiles archetype definitions (root CMapTypes) to resources that the runtime uses where they lie. An INPUT is a "
+      "Compiles archetype definitions (root CMapTypes) to resources that the runtime uses where they lie. An INPUT is "
+      "a "
       "file, a folder (searched with all below it; files of another kind are passed over), a pattern or '-'; @FILE "
       "stands for the arguments in FILE, one a line. Without -o or --out-dir each output stands beside its input: "
       "a.ytyp.xml gives a.ityp.";

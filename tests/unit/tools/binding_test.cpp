@@ -27,7 +27,10 @@ const TypePlan& type(uint32_t kind, std::string_view name) {
 }
 
 TEST(Binding, AllBuiltInSchemasBind) {
-  for (const auto& [kind, root, extension] : {std::tuple{kImap, "CMapData", "imap"}, {kItyp, "CMapTypes", "ityp"}, {kGcfg, "fwAllConfigs", "gcfg"}, {kYmfm, "CPackFileMetaData", "ymfm"}}) {
+  for (const auto& [kind, root, extension] : {std::tuple{kImap, "CMapData", "imap"},
+                                              {kItyp, "CMapTypes", "ityp"},
+                                              {kGcfg, "fwAllConfigs", "gcfg"},
+                                              {kYmfm, "CPackFileMetaData", "ymfm"}}) {
     const Binding* b = Binding::builtin(kind);
     ASSERT_NE(b, nullptr);
     EXPECT_EQ(b->root().xml, root);
@@ -48,8 +51,22 @@ TEST(Binding, IsMadeOnceForAllThreads) {
 }
 
 TEST(Binding, EntityMembersStandInTheOrderOfTheFormat) {
-  const char* names[] = {"archetypeName", "flags", "guid", "position", "rotation", "scaleXY", "scaleZ", "parentIndex", "lodDist", "childLodDist", "lodLevel", "numChildren", "priorityLevel",
-                         "ambientOcclusionMultiplier", "artificialAmbientOcclusion", "tintValue"};
+  const char* names[] = {"archetypeName",
+                         "flags",
+                         "guid",
+                         "position",
+                         "rotation",
+                         "scaleXY",
+                         "scaleZ",
+                         "parentIndex",
+                         "lodDist",
+                         "childLodDist",
+                         "lodLevel",
+                         "numChildren",
+                         "priorityLevel",
+                         "ambientOcclusionMultiplier",
+                         "artificialAmbientOcclusion",
+                         "tintValue"};
   const TypePlan& e = type(kImap, "EntityDef");
   ASSERT_EQ(e.fields.size(), std::size(names));
   for (size_t i = 0; i < e.fields.size(); ++i) EXPECT_EQ(e.fields[i].xml, names[i]);
@@ -117,13 +134,52 @@ TEST(Binding, NamesOfTheFormat) {
       EXPECT_FALSE(alias) << n;
     }
   };
-  has(kImap, "MapData", {"name", "parent", "flags", "contentFlags", "streamingExtentsMin", "streamingExtentsMax", "entitiesExtentsMin", "entitiesExtentsMax", "entities", "containerLods", "boxOccluders", "occludeModels",
-                         "physicsDictionaries", "instancedData", "timeCycleModifiers", "carGenerators", "LODLightsSOA", "DistantLODLightsSOA", "block"});
-  has(kItyp, "MloRoomDef", {"name", "bbMin", "bbMax", "blend", "timecycleName", "secondaryTimecycleName", "flags", "portalCount", "floorId", "exteriorVisibiltyDepth", "attachedObjects"});
-  has(kItyp, "MloPortalDef", {"roomFrom", "roomTo", "flags", "mirrorPriority", "opacity", "audioOcclusion", "corners", "attachedObjects"});
-  has(kImap, "LightAttrDef", {"posn", "colour", "flashiness", "intensity", "flags", "boneTag", "lightType", "groupId", "timeFlags", "falloff", "falloffExponent", "cullingPlane", "shadowBlur", "padding1", "padding2", "padding3", "volIntensity",
-                              "volSizeScale", "volOuterColour", "lightHash", "volOuterIntensity", "coronaSize", "volOuterExponent", "lightFadeDistance", "shadowFadeDistance", "specularFadeDistance", "volumetricFadeDistance", "shadowNearClip",
-                              "coronaIntensity", "coronaZBias", "direction", "tangent", "coneInnerAngle", "coneOuterAngle", "extents", "projectedTextureKey"});
+  has(kImap, "MapData",
+      {"name", "parent", "flags", "contentFlags", "streamingExtentsMin", "streamingExtentsMax", "entitiesExtentsMin",
+       "entitiesExtentsMax", "entities", "containerLods", "boxOccluders", "occludeModels", "physicsDictionaries",
+       "instancedData", "timeCycleModifiers", "carGenerators", "LODLightsSOA", "DistantLODLightsSOA", "block"});
+  has(kItyp, "MloRoomDef",
+      {"name", "bbMin", "bbMax", "blend", "timecycleName", "secondaryTimecycleName", "flags", "portalCount", "floorId",
+       "exteriorVisibiltyDepth", "attachedObjects"});
+  has(kItyp, "MloPortalDef",
+      {"roomFrom", "roomTo", "flags", "mirrorPriority", "opacity", "audioOcclusion", "corners", "attachedObjects"});
+  has(kImap, "LightAttrDef",
+      {"posn",
+       "colour",
+       "flashiness",
+       "intensity",
+       "flags",
+       "boneTag",
+       "lightType",
+       "groupId",
+       "timeFlags",
+       "falloff",
+       "falloffExponent",
+       "cullingPlane",
+       "shadowBlur",
+       "padding1",
+       "padding2",
+       "padding3",
+       "volIntensity",
+       "volSizeScale",
+       "volOuterColour",
+       "lightHash",
+       "volOuterIntensity",
+       "coronaSize",
+       "volOuterExponent",
+       "lightFadeDistance",
+       "shadowFadeDistance",
+       "specularFadeDistance",
+       "volumetricFadeDistance",
+       "shadowNearClip",
+       "coronaIntensity",
+       "coronaZBias",
+       "direction",
+       "tangent",
+       "coneInnerAngle",
+       "coneOuterAngle",
+       "extents",
+       "projectedTextureKey"});
   // 4.4: 34 pairs and three without a base.
   EXPECT_EQ(type(kGcfg, "PopulationConfig").fields.size(), 71u);
 }

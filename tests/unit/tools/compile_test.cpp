@@ -194,10 +194,13 @@ TEST(MapData, EveryOtherPartReadsBack) {
 // FMT-12: records are sorted by entity, order within one is kept, parent indices count all entities.
 TEST(MapData, P033MloInstancesAreHoistedWithZeroOneAndThreeSets) {
   const auto sets = [](std::string_view items) {
-    return "<groupId value=\"3\"/><floorId value=\"4\"/><defaultEntitySets>" + std::string(items) + "</defaultEntitySets><numExitPortals value=\"5\"/><MLOInstflags value=\"6\"/>";
+    return "<groupId value=\"3\"/><floorId value=\"4\"/><defaultEntitySets>" + std::string(items) +
+           "</defaultEntitySets><numExitPortals value=\"5\"/><MLOInstflags value=\"6\"/>";
   };
-  const Compiled c = compile_clean(kImap, entities(entity("") + entity(sets(""), "CMloInstanceDef") + entity("") +
-      entity(sets("<Item>qa_xmas</Item>"), "CMloInstanceDef") + entity(sets("<Item>a</Item><Item>b</Item><Item>hash_00000009</Item>"), "CMloInstanceDef")));
+  const Compiled c = compile_clean(
+      kImap, entities(entity("") + entity(sets(""), "CMloInstanceDef") + entity("") +
+                      entity(sets("<Item>qa_xmas</Item>"), "CMloInstanceDef") +
+                      entity(sets("<Item>a</Item><Item>b</Item><Item>hash_00000009</Item>"), "CMloInstanceDef")));
   const auto* m = root_of<MapData>(c);
   ASSERT_EQ(m->entities()->size(), 5u);
   const auto* v = m->mlo_instances();
@@ -219,9 +222,12 @@ TEST(MapData, P033MloInstancesAreHoistedWithZeroOneAndThreeSets) {
 }
 
 TEST(MapData, ExtensionsAreHoistedByEntityInTheirOrder) {
-  const auto ext = [](std::string_view name) { return "<Item type=\"CExtensionDefBuoyancy\"><name>" + std::string(name) + "</name></Item>"; };
-  const Compiled c = compile_clean(kImap, entities(entity("") + entity("<extensions>" + ext("a") + ext("b") + "</extensions>") + entity("") +
-      entity("<extensions>" + ext("c") + "</extensions><groupId value=\"1\"/>", "CMloInstanceDef")));
+  const auto ext = [](std::string_view name) {
+    return "<Item type=\"CExtensionDefBuoyancy\"><name>" + std::string(name) + "</name></Item>";
+  };
+  const Compiled c = compile_clean(
+      kImap, entities(entity("") + entity("<extensions>" + ext("a") + ext("b") + "</extensions>") + entity("") +
+                      entity("<extensions>" + ext("c") + "</extensions><groupId value=\"1\"/>", "CMloInstanceDef")));
   const auto* v = root_of<MapData>(c)->entity_extensions();
   ASSERT_EQ(v->size(), 3u);
   EXPECT_EQ(v->Get(0)->owner(), 1u);
@@ -254,13 +260,18 @@ void expect_turn(const T* t) {
   EXPECT_EQ(t->offset_rotation()->w(), 0.4f);
 }
 Compiled extension(std::string_view type, std::string_view body, bool turn = false) {
-  Compiled c = compile_clean(kImap, with_extension("<Item type=\"" + std::string(type) + "\">" + std::string(kHead) + (turn ? std::string(kTurn) : "") + std::string(body) + "</Item>"));
+  Compiled c = compile_clean(kImap, with_extension("<Item type=\"" + std::string(type) + "\">" + std::string(kHead) +
+                                                   (turn ? std::string(kTurn) : "") + std::string(body) + "</Item>"));
   expect_round_trip(kImap, c);
   return c;
 }
 
 TEST(Extensions, ParticleEffect) {
-  const Compiled c = extension("CExtensionDefParticleEffect", "<fxName>fx &amp; name</fxName><fxType value=\"3\"/><boneTag value=\"-1\"/><scale value=\"0.75\"/><probability value=\"80\"/><flags value=\"5\"/><color value=\"0xFF010203\"/>", true);
+  const Compiled c =
+      extension("CExtensionDefParticleEffect",
+                "<fxName>fx &amp; name</fxName><fxType value=\"3\"/><boneTag value=\"-1\"/><scale "
+                "value=\"0.75\"/><probability value=\"80\"/><flags value=\"5\"/><color value=\"0xFF010203\"/>",
+                true);
   const auto* t = one_extension<schema::ParticleEffectDef>(c);
   expect_turn(t);
   EXPECT_EQ(t->fx_name()->str(), "fx & name");
@@ -281,11 +292,20 @@ TEST(Extensions, AudioEmitter) {
   expect_turn(t);
   EXPECT_EQ(t->effect_hash(), 4123456789u);
   // A name or a literal is read too, and survives the round trip.
-  EXPECT_EQ(one_extension<schema::AudioEmitterDef>(extension("CExtensionDefAudioEmitter", "<effectHash value=\"hash_1A2B3C4D\"/>"))->effect_hash(), 0x1A2B3C4Du);
-  EXPECT_EQ(one_extension<schema::AudioEmitterDef>(extension("CExtensionDefAudioEmitter", "<effectHash>Collectibles</effectHash>"))->effect_hash(), h("collectibles"));
+  EXPECT_EQ(one_extension<schema::AudioEmitterDef>(
+                extension("CExtensionDefAudioEmitter", "<effectHash value=\"hash_1A2B3C4D\"/>"))
+                ->effect_hash(),
+            0x1A2B3C4Du);
+  EXPECT_EQ(one_extension<schema::AudioEmitterDef>(
+                extension("CExtensionDefAudioEmitter", "<effectHash>Collectibles</effectHash>"))
+                ->effect_hash(),
+            h("collectibles"));
 }
 TEST(Extensions, ExplosionEffect) {
-  const Compiled c = extension("CExtensionDefExplosionEffect", "<explosionName>exp_tag_x</explosionName><boneTag value=\"12\"/><explosionTag value=\"13\"/><explosionType value=\"2\"/><flags value=\"6\"/>", true);
+  const Compiled c = extension("CExtensionDefExplosionEffect",
+                               "<explosionName>exp_tag_x</explosionName><boneTag value=\"12\"/><explosionTag "
+                               "value=\"13\"/><explosionType value=\"2\"/><flags value=\"6\"/>",
+                               true);
   const auto* t = one_extension<schema::ExplosionEffectDef>(c);
   expect_turn(t);
   EXPECT_EQ(t->explosion_name()->str(), "exp_tag_x");
@@ -295,7 +315,10 @@ TEST(Extensions, ExplosionEffect) {
   EXPECT_EQ(static_cast<uint32_t>(t->flags()), 6u);
 }
 TEST(Extensions, Door) {
-  const Compiled c = extension("CExtensionDefDoor", "<enableLimitAngle value=\"true\"/><startsLocked value=\"false\"/><canBreak value=\"true\"/><limitAngle value=\"1.25\"/><doorTargetRatio value=\"0.5\"/><audioHash>dr_x</audioHash>");
+  const Compiled c = extension(
+      "CExtensionDefDoor",
+      "<enableLimitAngle value=\"true\"/><startsLocked value=\"false\"/><canBreak value=\"true\"/><limitAngle "
+      "value=\"1.25\"/><doorTargetRatio value=\"0.5\"/><audioHash>dr_x</audioHash>");
   const auto* t = one_extension<schema::DoorDef>(c);
   EXPECT_TRUE(t->enable_limit_angle());
   EXPECT_FALSE(t->starts_locked());
@@ -305,7 +328,10 @@ TEST(Extensions, Door) {
   EXPECT_EQ(t->audio_hash(), h("dr_x"));
 }
 TEST(Extensions, Ladder) {
-  const Compiled c = extension("CExtensionDefLadder", "<bottom x=\"1\" y=\"2\" z=\"3\"/><top x=\"4\" y=\"5\" z=\"6\"/><normal x=\"7\" y=\"8\" z=\"9\"/><materialType>WOODEN_LADDER</materialType><template>default</template><canGetOffAtTop value=\"false\"/>");
+  const Compiled c = extension("CExtensionDefLadder",
+                               "<bottom x=\"1\" y=\"2\" z=\"3\"/><top x=\"4\" y=\"5\" z=\"6\"/><normal x=\"7\" y=\"8\" "
+                               "z=\"9\"/><materialType>WOODEN_LADDER</materialType><template>default</"
+                               "template><canGetOffAtTop value=\"false\"/>");
   const auto* t = one_extension<schema::LadderDef>(c);
   EXPECT_VEC3(*t->bottom(), 1, 2, 3);
   EXPECT_VEC3(*t->top(), 4, 5, 6);
@@ -316,8 +342,14 @@ TEST(Extensions, Ladder) {
   EXPECT_TRUE(t->can_get_off_at_bottom());  // missing: true
 }
 TEST(Extensions, SpawnPoint) {
-  const Compiled c = extension("CExtensionDefSpawnPoint", "<spawnType>st</spawnType><pedType>pt</pedType><group>g</group><interior>i</interior><requiredImap>ri</requiredImap><availableInMpSp>kOnlyMp</availableInMpSp>"
-      "<probability value=\"0.5\"/><timeTillPedLeaves value=\"6\"/><radius value=\"7\"/><start value=\"8\"/><end value=\"24\"/><flags>IgnoreMaxInRange, IgnoreWeatherRestrictions</flags><highPri value=\"true\"/><extendedRange value=\"false\"/><shortRange value=\"true\"/>", true);
+  const Compiled c =
+      extension("CExtensionDefSpawnPoint",
+                "<spawnType>st</spawnType><pedType>pt</pedType><group>g</group><interior>i</interior><requiredImap>ri</"
+                "requiredImap><availableInMpSp>kOnlyMp</availableInMpSp>"
+                "<probability value=\"0.5\"/><timeTillPedLeaves value=\"6\"/><radius value=\"7\"/><start "
+                "value=\"8\"/><end value=\"24\"/><flags>IgnoreMaxInRange, IgnoreWeatherRestrictions</flags><highPri "
+                "value=\"true\"/><extendedRange value=\"false\"/><shortRange value=\"true\"/>",
+                true);
   const auto* t = one_extension<schema::SpawnPointDef>(c);
   expect_turn(t);
   EXPECT_EQ(t->spawn_type(), h("st"));
@@ -337,7 +369,11 @@ TEST(Extensions, SpawnPoint) {
   EXPECT_TRUE(t->short_range());
 }
 TEST(Extensions, SpawnPointOverride) {
-  const Compiled c = extension("CExtensionDefSpawnPointOverride", "<ScenarioType>sc</ScenarioType><iTimeStartOverride value=\"3\"/><iTimeEndOverride value=\"4\"/><Group>gr</Group><ModelSet>ms</ModelSet><AvailabilityInMpSp>kOnlySp</AvailabilityInMpSp><Flags>NoSpawn</Flags><Radius value=\"5\"/><TimeTillPedLeaves value=\"6\"/>");
+  const Compiled c =
+      extension("CExtensionDefSpawnPointOverride",
+                "<ScenarioType>sc</ScenarioType><iTimeStartOverride value=\"3\"/><iTimeEndOverride "
+                "value=\"4\"/><Group>gr</Group><ModelSet>ms</ModelSet><AvailabilityInMpSp>kOnlySp</"
+                "AvailabilityInMpSp><Flags>NoSpawn</Flags><Radius value=\"5\"/><TimeTillPedLeaves value=\"6\"/>");
   const auto* t = one_extension<schema::SpawnPointOverrideDef>(c);
   EXPECT_EQ(t->scenario_type(), h("sc"));
   EXPECT_EQ(t->time_start_override(), 3);
@@ -351,7 +387,10 @@ TEST(Extensions, SpawnPointOverride) {
 }
 TEST(Extensions, Buoyancy) { one_extension<schema::BuoyancyDef>(extension("CExtensionDefBuoyancy", "")); }
 TEST(Extensions, Expression) {
-  const Compiled c = extension("CExtensionDefExpression", "<expressionDictionaryName>ed</expressionDictionaryName><expressionName>en</expressionName><creatureMetadataName>cm</creatureMetadataName><initialiseOnCollision value=\"true\"/>");
+  const Compiled c = extension(
+      "CExtensionDefExpression",
+      "<expressionDictionaryName>ed</expressionDictionaryName><expressionName>en</"
+      "expressionName><creatureMetadataName>cm</creatureMetadataName><initialiseOnCollision value=\"true\"/>");
   const auto* t = one_extension<schema::ExpressionDef>(c);
   EXPECT_EQ(t->expression_dictionary_name(), h("ed"));
   EXPECT_EQ(t->expression_name(), h("en"));
@@ -359,7 +398,10 @@ TEST(Extensions, Expression) {
   EXPECT_TRUE(t->initialise_on_collision());
 }
 TEST(Extensions, WindDisturbance) {
-  const Compiled c = extension("CExtensionDefWindDisturbance", "<disturbanceType value=\"-1\"/><boneTag value=\"2\"/><size x=\"3\" y=\"4\" z=\"5\" w=\"6\"/><strength value=\"7\"/><flags value=\"-8\"/>", true);
+  const Compiled c = extension("CExtensionDefWindDisturbance",
+                               "<disturbanceType value=\"-1\"/><boneTag value=\"2\"/><size x=\"3\" y=\"4\" z=\"5\" "
+                               "w=\"6\"/><strength value=\"7\"/><flags value=\"-8\"/>",
+                               true);
   const auto* t = one_extension<schema::WindDisturbanceDef>(c);
   expect_turn(t);
   EXPECT_EQ(t->disturbance_type(), -1);
@@ -369,7 +411,11 @@ TEST(Extensions, WindDisturbance) {
   EXPECT_EQ(t->flags(), -8);
 }
 TEST(Extensions, ProcObject) {
-  const Compiled c = extension("CExtensionDefProcObject", "<radiusInner value=\"1\"/><radiusOuter value=\"2\"/><spacing value=\"3\"/><minScale value=\"4\"/><maxScale value=\"5\"/><minScaleZ value=\"6\"/><maxScaleZ value=\"7\"/><minZOffset value=\"-8\"/><maxZOffset value=\"9\"/><objectHash value=\"3000000000\"/><flags value=\"11\"/>");
+  const Compiled c =
+      extension("CExtensionDefProcObject",
+                "<radiusInner value=\"1\"/><radiusOuter value=\"2\"/><spacing value=\"3\"/><minScale "
+                "value=\"4\"/><maxScale value=\"5\"/><minScaleZ value=\"6\"/><maxScaleZ value=\"7\"/><minZOffset "
+                "value=\"-8\"/><maxZOffset value=\"9\"/><objectHash value=\"3000000000\"/><flags value=\"11\"/>");
   const auto* t = one_extension<schema::ProcObjectDef>(c);
   EXPECT_EQ(t->radius_inner(), 1.f);
   EXPECT_EQ(t->radius_outer(), 2.f);
@@ -384,9 +430,17 @@ TEST(Extensions, ProcObject) {
   EXPECT_EQ(t->flags(), 11u);
 }
 TEST(Extensions, LightShaft) {
-  const Compiled c = extension("CExtensionDefLightShaft", "<cornerA x=\"1\" y=\"2\" z=\"3\"/><cornerB x=\"4\" y=\"5\" z=\"6\"/><cornerC x=\"7\" y=\"8\" z=\"9\"/><cornerD x=\"10\" y=\"11\" z=\"12\"/><direction x=\"13\" y=\"14\" z=\"15\"/>"
-      "<directionAmount value=\"16\"/><length value=\"17\"/><fadeInTimeStart value=\"18\"/><fadeInTimeEnd value=\"19\"/><fadeOutTimeStart value=\"20\"/><fadeOutTimeEnd value=\"21\"/><fadeDistanceStart value=\"22\"/><fadeDistanceEnd value=\"23\"/>"
-      "<color value=\"0x80706050\"/><intensity value=\"24\"/><flashiness value=\"9\"/><flags value=\"115\"/><densityType>LIGHTSHAFT_DENSITYTYPE_SOFT_SHADOW_HD</densityType><volumeType>LIGHTSHAFT_VOLUMETYPE_CYLINDER</volumeType><softness value=\"25\"/><scaleBySunIntensity value=\"true\"/>");
+  const Compiled c =
+      extension("CExtensionDefLightShaft",
+                "<cornerA x=\"1\" y=\"2\" z=\"3\"/><cornerB x=\"4\" y=\"5\" z=\"6\"/><cornerC x=\"7\" y=\"8\" "
+                "z=\"9\"/><cornerD x=\"10\" y=\"11\" z=\"12\"/><direction x=\"13\" y=\"14\" z=\"15\"/>"
+                "<directionAmount value=\"16\"/><length value=\"17\"/><fadeInTimeStart value=\"18\"/><fadeInTimeEnd "
+                "value=\"19\"/><fadeOutTimeStart value=\"20\"/><fadeOutTimeEnd value=\"21\"/><fadeDistanceStart "
+                "value=\"22\"/><fadeDistanceEnd value=\"23\"/>"
+                "<color value=\"0x80706050\"/><intensity value=\"24\"/><flashiness value=\"9\"/><flags "
+                "value=\"115\"/><densityType>LIGHTSHAFT_DENSITYTYPE_SOFT_SHADOW_HD</"
+                "densityType><volumeType>LIGHTSHAFT_VOLUMETYPE_CYLINDER</volumeType><softness "
+                "value=\"25\"/><scaleBySunIntensity value=\"true\"/>");
   const auto* t = one_extension<schema::LightShaftDef>(c);
   EXPECT_VEC3(*t->corner_a(), 1, 2, 3);
   EXPECT_VEC3(*t->corner_b(), 4, 5, 6);
@@ -411,11 +465,21 @@ TEST(Extensions, LightShaft) {
   EXPECT_TRUE(t->scale_by_sun_intensity());
 }
 TEST(Extensions, LightEffectWithEveryLane) {
-  const Compiled c = extension("CExtensionDefLightEffect", "<instances itemType=\"CLightAttrDef\"><Item><posn>1 2 3</posn><colour>4 5 6</colour><flashiness value=\"7\"/><intensity value=\"8\"/><flags value=\"9\"/><boneTag value=\"-10\"/><lightType value=\"4\"/>"
-      "<groupId value=\"11\"/><timeFlags value=\"12\"/><falloff value=\"13\"/><falloffExponent value=\"14\"/><cullingPlane>15 16 17 18</cullingPlane><shadowBlur value=\"19\"/><padding1 value=\"20\"/><padding2 value=\"-21\"/><padding3 value=\"22\"/>"
-      "<volIntensity value=\"23\"/><volSizeScale value=\"24\"/><volOuterColour>25 26 27</volOuterColour><lightHash value=\"28\"/><volOuterIntensity value=\"29\"/><coronaSize value=\"30\"/><volOuterExponent value=\"31\"/><lightFadeDistance value=\"32\"/>"
-      "<shadowFadeDistance value=\"33\"/><specularFadeDistance value=\"34\"/><volumetricFadeDistance value=\"35\"/><shadowNearClip value=\"36\"/><coronaIntensity value=\"37\"/><coronaZBias value=\"38\"/><direction>39 40 41</direction><tangent>42 43 44</tangent>"
-      "<coneInnerAngle value=\"45\"/><coneOuterAngle value=\"46\"/><extents>47 48 49</extents><projectedTextureKey value=\"50\"/></Item></instances>");
+  const Compiled c = extension(
+      "CExtensionDefLightEffect",
+      "<instances itemType=\"CLightAttrDef\"><Item><posn>1 2 3</posn><colour>4 5 6</colour><flashiness "
+      "value=\"7\"/><intensity value=\"8\"/><flags value=\"9\"/><boneTag value=\"-10\"/><lightType value=\"4\"/>"
+      "<groupId value=\"11\"/><timeFlags value=\"12\"/><falloff value=\"13\"/><falloffExponent "
+      "value=\"14\"/><cullingPlane>15 16 17 18</cullingPlane><shadowBlur value=\"19\"/><padding1 "
+      "value=\"20\"/><padding2 value=\"-21\"/><padding3 value=\"22\"/>"
+      "<volIntensity value=\"23\"/><volSizeScale value=\"24\"/><volOuterColour>25 26 27</volOuterColour><lightHash "
+      "value=\"28\"/><volOuterIntensity value=\"29\"/><coronaSize value=\"30\"/><volOuterExponent "
+      "value=\"31\"/><lightFadeDistance value=\"32\"/>"
+      "<shadowFadeDistance value=\"33\"/><specularFadeDistance value=\"34\"/><volumetricFadeDistance "
+      "value=\"35\"/><shadowNearClip value=\"36\"/><coronaIntensity value=\"37\"/><coronaZBias "
+      "value=\"38\"/><direction>39 40 41</direction><tangent>42 43 44</tangent>"
+      "<coneInnerAngle value=\"45\"/><coneOuterAngle value=\"46\"/><extents>47 48 49</extents><projectedTextureKey "
+      "value=\"50\"/></Item></instances>");
   const auto* t = one_extension<schema::LightEffectDef>(c);
   ASSERT_EQ(t->instances()->size(), 1u);
   const auto& l = *t->instances()->Get(0);
@@ -571,19 +635,38 @@ TEST(GameConfig, EverySectionReadsBackAndAbsentDiffersFromZero) {
     lanes += "<VehicleSpacing_" + std::to_string(i) + " value=\"" + std::to_string(100 + i) + "\"/>";
     lanes_base += "<VehicleSpacing_" + std::to_string(i) + "_Base value=\"" + std::to_string(200 + i) + "\"/>";
   }
-  const Compiled c = compile_clean(kGcfg, "<fwAllConfigs><ConfigArray><Item><Build>Any</Build><Platforms>x64</Platforms><Param>usefatcuts</Param><SubPlatforms>sp</SubPlatforms><Config type=\"CGameConfig\">"
+  const Compiled c = compile_clean(
+      kGcfg,
+      "<fwAllConfigs><ConfigArray><Item><Build>Any</Build><Platforms>x64</Platforms><Param>usefatcuts</"
+      "Param><SubPlatforms>sp</SubPlatforms><Config type=\"CGameConfig\">"
       "<PoolSizes><Entries><Item><PoolName>Dummy Object</PoolName><PoolSize value=\"7\"/></Item></Entries></PoolSizes>"
-      "<ConfigPopulation><ScenarioPedsMultiplier_Base value=\"1\"/><ScenarioPedsMultiplier value=\"0\"/><VehicleSpacing_Base>" + lanes_base + "</VehicleSpacing_Base><VehicleSpacing>" + lanes + "</VehicleSpacing></ConfigPopulation>"
-      "<Config2dEffects><MaxAttrsAudio value=\"3\"/><hash_FC5DD116 value=\"4\"/></Config2dEffects><ConfigModelInfo><defaultPlayerName>player_one</defaultPlayerName><MaxMloInstances value=\"5\"/></ConfigModelInfo>"
-      "<ConfigExtensions><MaxClothCollisionsExtensions value=\"6\"/></ConfigExtensions><ConfigStreamingEngine><VirtualStreamingBuffer value=\"0\"/></ConfigStreamingEngine>"
-      "<UseVehicleBurnoutTexture>CB_TRUE</UseVehicleBurnoutTexture><DebugScriptsPath>p:\\x</DebugScriptsPath>"
-      "<Threads><Item key=\"Update\"><Priority>PRIO_HIGHEST</Priority><CpuAffinity><Core value=\"0\"/><Core value=\"5\"/></CpuAffinity></Item></Threads>"
-      "<ConfigOnlineServices><RosTitleName>gta</RosTitleName><SteamAppId value=\"271590\"/></ConfigOnlineServices><ConfigUGCDescriptions><MaxNumDescriptions value=\"8\"/></ConfigUGCDescriptions>"
-      "<ConfigNetScriptBroadcastData><HostBroadcastData><Item><SizeOfData value=\"1\"/><MaxParticipants value=\"2\"/><NumInstances value=\"3\"/></Item></HostBroadcastData></ConfigNetScriptBroadcastData>"
-      "<ConfigScriptStackSizes><StackSizeData><Item><StackName>MICRO</StackName><SizeOfStack value=\"128\"/><NumberOfStacksOfThisSize value=\"20\"/></Item></StackSizeData></ConfigScriptStackSizes>"
-      "<ConfigScriptResourceExpectedMaximums><ExpectedMaximumsArray><Item><ResourceTypeName>PTFX</ResourceTypeName><ExpectedMaximum value=\"9\"/></Item></ExpectedMaximumsArray></ConfigScriptResourceExpectedMaximums>"
-      "<ConfigScriptTextLines><ArrayOfMaximumTextLines><Item><NameOfScriptTextLine>TL</NameOfScriptTextLine><MaximumNumber value=\"10\"/></Item></ArrayOfMaximumTextLines></ConfigScriptTextLines>"
-      "<ConfigMediaTranscoding><TranscodingSmallObjectBuffer value=\"4096\"/></ConfigMediaTranscoding></Config></Item></ConfigArray></fwAllConfigs>");
+      "<ConfigPopulation><ScenarioPedsMultiplier_Base value=\"1\"/><ScenarioPedsMultiplier "
+      "value=\"0\"/><VehicleSpacing_Base>" +
+          lanes_base + "</VehicleSpacing_Base><VehicleSpacing>" + lanes +
+          "</VehicleSpacing></ConfigPopulation>"
+          "<Config2dEffects><MaxAttrsAudio value=\"3\"/><hash_FC5DD116 "
+          "value=\"4\"/></Config2dEffects><ConfigModelInfo><defaultPlayerName>player_one</"
+          "defaultPlayerName><MaxMloInstances value=\"5\"/></ConfigModelInfo>"
+          "<ConfigExtensions><MaxClothCollisionsExtensions "
+          "value=\"6\"/></ConfigExtensions><ConfigStreamingEngine><VirtualStreamingBuffer "
+          "value=\"0\"/></ConfigStreamingEngine>"
+          "<UseVehicleBurnoutTexture>CB_TRUE</UseVehicleBurnoutTexture><DebugScriptsPath>p:\\x</DebugScriptsPath>"
+          "<Threads><Item key=\"Update\"><Priority>PRIO_HIGHEST</Priority><CpuAffinity><Core value=\"0\"/><Core "
+          "value=\"5\"/></CpuAffinity></Item></Threads>"
+          "<ConfigOnlineServices><RosTitleName>gta</RosTitleName><SteamAppId "
+          "value=\"271590\"/></ConfigOnlineServices><ConfigUGCDescriptions><MaxNumDescriptions "
+          "value=\"8\"/></ConfigUGCDescriptions>"
+          "<ConfigNetScriptBroadcastData><HostBroadcastData><Item><SizeOfData value=\"1\"/><MaxParticipants "
+          "value=\"2\"/><NumInstances value=\"3\"/></Item></HostBroadcastData></ConfigNetScriptBroadcastData>"
+          "<ConfigScriptStackSizes><StackSizeData><Item><StackName>MICRO</StackName><SizeOfStack "
+          "value=\"128\"/><NumberOfStacksOfThisSize value=\"20\"/></Item></StackSizeData></ConfigScriptStackSizes>"
+          "<ConfigScriptResourceExpectedMaximums><ExpectedMaximumsArray><Item><ResourceTypeName>PTFX</"
+          "ResourceTypeName><ExpectedMaximum "
+          "value=\"9\"/></Item></ExpectedMaximumsArray></ConfigScriptResourceExpectedMaximums>"
+          "<ConfigScriptTextLines><ArrayOfMaximumTextLines><Item><NameOfScriptTextLine>TL</"
+          "NameOfScriptTextLine><MaximumNumber value=\"10\"/></Item></ArrayOfMaximumTextLines></ConfigScriptTextLines>"
+          "<ConfigMediaTranscoding><TranscodingSmallObjectBuffer "
+          "value=\"4096\"/></ConfigMediaTranscoding></Config></Item></ConfigArray></fwAllConfigs>");
   const auto* item = root_of<GameConfigSet>(c)->config_array()->Get(0);
   EXPECT_EQ(item->build()->str(), "Any");
   EXPECT_EQ(item->platforms()->str(), "x64");
@@ -627,11 +710,20 @@ TEST(GameConfig, EverySectionReadsBackAndAbsentDiffersFromZero) {
 }
 
 TEST(Manifest, EveryPartReadsBack) {
-  const Compiled c = compile_clean(kYmfm, "<CPackFileMetaData><MapDataGroups><Item><Name>grp</Name><Bounds><Item>b1</Item><Item>b2</Item></Bounds><Flags>TIME_DEPENDENT, WEATHER_DEPENDENT</Flags><WeatherTypes><Item>RAIN</Item></WeatherTypes><HoursOnOff value=\"255\"/></Item></MapDataGroups>"
-      "<HDTxdBindingArray><Item><assetType>AT_DWD</assetType><targetAsset>Ta</targetAsset><HDTxd>Hd+hi</HDTxd></Item></HDTxdBindingArray>"
-      "<imapDependencies><Item><imapName>i</imapName><itypName>t</itypName><packFileName>p</packFileName></Item></imapDependencies>"
-      "<imapDependencies_2><Item><imapName>i2</imapName><manifestFlags>INTERIOR_DATA</manifestFlags><itypDepArray><Item>t1</Item><Item>t2</Item></itypDepArray></Item></imapDependencies_2>"
-      "<itypDependencies_2><Item><itypName>t3</itypName><manifestFlags/><itypDepArray><Item>t4</Item></itypDepArray></Item></itypDependencies_2>"
+  const Compiled c = compile_clean(
+      kYmfm,
+      "<CPackFileMetaData><MapDataGroups><Item><Name>grp</Name><Bounds><Item>b1</Item><Item>b2</Item></"
+      "Bounds><Flags>TIME_DEPENDENT, "
+      "WEATHER_DEPENDENT</Flags><WeatherTypes><Item>RAIN</Item></WeatherTypes><HoursOnOff "
+      "value=\"255\"/></Item></MapDataGroups>"
+      "<HDTxdBindingArray><Item><assetType>AT_DWD</assetType><targetAsset>Ta</targetAsset><HDTxd>Hd+hi</HDTxd></Item></"
+      "HDTxdBindingArray>"
+      "<imapDependencies><Item><imapName>i</imapName><itypName>t</itypName><packFileName>p</packFileName></Item></"
+      "imapDependencies>"
+      "<imapDependencies_2><Item><imapName>i2</imapName><manifestFlags>INTERIOR_DATA</"
+      "manifestFlags><itypDepArray><Item>t1</Item><Item>t2</Item></itypDepArray></Item></imapDependencies_2>"
+      "<itypDependencies_2><Item><itypName>t3</itypName><manifestFlags/><itypDepArray><Item>t4</Item></itypDepArray></"
+      "Item></itypDependencies_2>"
       "<Interiors><Item><Name>in</Name><Bounds><Item>b3</Item></Bounds></Item></Interiors></CPackFileMetaData>");
   const auto* m = root_of<PackFileMetaData>(c);
   const auto* g = m->map_data_groups()->Get(0);
@@ -657,7 +749,8 @@ TEST(Manifest, EveryPartReadsBack) {
 TEST(Resource, Fmt13InfoStandsBehindThePayloadAndNamesNothingOfTheMachine) {
   CompileOptions options;
   options.stem = "qa_stem";
-  const Compiled c = compile(kImap, "<CMapData><parent>QA_Parent</parent><entities>" + entity("<qaOdd/>") + "</entities></CMapData>", options);
+  const Compiled c = compile(
+      kImap, "<CMapData><parent>QA_Parent</parent><entities>" + entity("<qaOdd/>") + "</entities></CMapData>", options);
   const Result<ResourceSections> s = read_sections(c.bytes());
   ASSERT_TRUE(s.ok());
   EXPECT_EQ(s.value().trailer.kind, kImap);
@@ -697,12 +790,16 @@ TEST(Resource, AnEmbeddedSchemaVerifiesAndChangesNoPayload) {
   ASSERT_NE(info->schema(), nullptr);
   EXPECT_TRUE(open_resource(c.bytes()).ok());
   const auto p = read_sections(plain.bytes());
-  EXPECT_TRUE(std::equal(s.value().payload.begin(), s.value().payload.end(), p.value().payload.begin(), p.value().payload.end()));
+  EXPECT_TRUE(std::equal(s.value().payload.begin(), s.value().payload.end(), p.value().payload.begin(),
+                         p.value().payload.end()));
 }
 
 TEST(Resource, TheSameMeaningGivesTheSameBytes) {
   const Compiled a = compile(kImap, one_entity("<lodDist value=\"60\"/><scaleXY value=\"1\"/>"));
-  const Compiled b = compile(kImap, "<?xml version=\"1.0\"?>\n<CMapData>\n  <entities>\n    <Item type=\"CEntityDef\">\n <lodDist value=\"60.000\"/>\n <archetypeName>\n qa_box\n</archetypeName></Item>\n</entities><name>qa_map</name><!-- c --></CMapData>");
+  const Compiled b = compile(kImap,
+                             "<?xml version=\"1.0\"?>\n<CMapData>\n  <entities>\n    <Item type=\"CEntityDef\">\n "
+                             "<lodDist value=\"60.000\"/>\n <archetypeName>\n "
+                             "qa_box\n</archetypeName></Item>\n</entities><name>qa_map</name><!-- c --></CMapData>");
   EXPECT_TRUE(a.result.bytes == b.result.bytes);
 }
 
@@ -748,10 +845,15 @@ TEST(Fmt001, Fmt23NamesTheArrayWhateverItHolds) {
     verts += "AA BB CC ";
     names += "<Item>n" + std::to_string(i) + "</Item>";
   }
-  EXPECT_TRUE(contains(message(kYmfm, "<CPackFileMetaData><imapDependencies>" + manifest + "</imapDependencies></CPackFileMetaData>"), "imapDependencies"));
-  EXPECT_TRUE(contains(message(kImap, with_extension(extensions)), "entities")) << message(kImap, with_extension(extensions));
-  EXPECT_TRUE(contains(message(kImap, map_of("<occludeModels><Item><verts>" + verts + "</verts></Item></occludeModels>")), "verts"));
-  EXPECT_TRUE(contains(message(kImap, map_of("<physicsDictionaries>" + names + "</physicsDictionaries>")), "physicsDictionaries"));
+  EXPECT_TRUE(contains(
+      message(kYmfm, "<CPackFileMetaData><imapDependencies>" + manifest + "</imapDependencies></CPackFileMetaData>"),
+      "imapDependencies"));
+  EXPECT_TRUE(contains(message(kImap, with_extension(extensions)), "entities"))
+      << message(kImap, with_extension(extensions));
+  EXPECT_TRUE(contains(
+      message(kImap, map_of("<occludeModels><Item><verts>" + verts + "</verts></Item></occludeModels>")), "verts"));
+  EXPECT_TRUE(contains(message(kImap, map_of("<physicsDictionaries>" + names + "</physicsDictionaries>")),
+                       "physicsDictionaries"));
 }
 
 TEST(Fmt001, KeptXmlAndNamesCountToo) {
@@ -806,7 +908,8 @@ TEST(SniffBinary, NamesWhatItIs) {
   EXPECT_TRUE(contains(sniff_binary("RSC7\x02"), "RSC7"));
   EXPECT_TRUE(contains(sniff_binary("PSIN...."), "PSO"));
   const Compiled c = compile(kImap, "<CMapData/>");
-  EXPECT_TRUE(contains(sniff_binary({reinterpret_cast<const char*>(c.result.bytes.data()), c.result.bytes.size()}), "Meridian"));
+  EXPECT_TRUE(contains(sniff_binary({reinterpret_cast<const char*>(c.result.bytes.data()), c.result.bytes.size()}),
+                       "Meridian"));
   EXPECT_EQ(sniff_binary("<CMapData/>"), "");
   EXPECT_EQ(sniff_binary(std::string_view("\xFF\xFE<\0", 4)), "");
   EXPECT_EQ(sniff_binary(""), "");

@@ -51,7 +51,10 @@ TEST(NameTable, OnlyAsciiCaseIsOneName) {
 TEST(NameTable, AnySplitOverThreadsGivesTheSame) {
   std::mt19937 random(3);
   for (int round = 0; round < 200; ++round) {
-    struct Use { std::string text; size_t offset; };
+    struct Use {
+      std::string text;
+      size_t offset;
+    };
     std::vector<Use> uses;
     for (size_t i = 0; i < 300; ++i) {
       std::string text = "n" + std::to_string(random() % 80);

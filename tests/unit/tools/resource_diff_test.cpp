@@ -18,26 +18,36 @@ std::vector<std::string> diff(uint32_t kind, const std::string& a, const std::st
 using Lines = std::vector<std::string>;
 
 std::string named(std::string_view name, std::string_view body = "") {
-  return "<Item type=\"CEntityDef\"><archetypeName>" + std::string(name) + "</archetypeName>" + std::string(body) + "</Item>";
+  return "<Item type=\"CEntityDef\"><archetypeName>" + std::string(name) + "</archetypeName>" + std::string(body) +
+         "</Item>";
 }
 
 TEST(Diff, EqualFilesHaveNone) {
   const std::string xml = entities(entity("<qaOdd/>") + entity(""));
   EXPECT_EQ(diff(kImap, xml, xml), Lines{});
   // Another order of members and other spellings of numbers are no difference.
-  EXPECT_EQ(diff(kImap, one_entity("<lodDist value=\"60\"/><flags value=\"32\"/>"), one_entity("<flags value=\"0x20\"/><lodDist value=\"60.0\"/>")), Lines{});
+  EXPECT_EQ(diff(kImap, one_entity("<lodDist value=\"60\"/><flags value=\"32\"/>"),
+                 one_entity("<flags value=\"0x20\"/><lodDist value=\"60.0\"/>")),
+            Lines{});
 }
 
 TEST(Diff, OneLineForEachChangedMember) {
-  EXPECT_EQ(diff(kImap, one_entity("<lodDist value=\"60\"/>"), one_entity("<lodDist value=\"61.5\"/>")), (Lines{"entities[0].lod_dist: 60 -> 61.5"}));
+  EXPECT_EQ(diff(kImap, one_entity("<lodDist value=\"60\"/>"), one_entity("<lodDist value=\"61.5\"/>")),
+            (Lines{"entities[0].lod_dist: 60 -> 61.5"}));
   EXPECT_EQ(diff(kImap, map_of("<flags value=\"1\"/>"), map_of("<flags value=\"3\"/>")), (Lines{"flags: 1 -> 3"}));
-  EXPECT_EQ(diff(kImap, "<CMapData><name>a</name></CMapData>", "<CMapData><name>b</name></CMapData>"), (Lines{"name: a -> b"}));
-  EXPECT_EQ(diff(kImap, one_entity("<position x=\"1\" y=\"2\" z=\"3\"/>"), one_entity("<position x=\"1\" y=\"2\" z=\"4\"/>")), (Lines{"entities[0].position.z: 3 -> 4"}));
-  EXPECT_EQ(diff(kImap, one_entity("<lodLevel>LODTYPES_DEPTH_HD</lodLevel>"), one_entity("<lodLevel>LODTYPES_DEPTH_LOD</lodLevel>")), (Lines{"entities[0].lod_level: LODTYPES_DEPTH_HD -> LODTYPES_DEPTH_LOD"}));
+  EXPECT_EQ(diff(kImap, "<CMapData><name>a</name></CMapData>", "<CMapData><name>b</name></CMapData>"),
+            (Lines{"name: a -> b"}));
+  EXPECT_EQ(
+      diff(kImap, one_entity("<position x=\"1\" y=\"2\" z=\"3\"/>"), one_entity("<position x=\"1\" y=\"2\" z=\"4\"/>")),
+      (Lines{"entities[0].position.z: 3 -> 4"}));
+  EXPECT_EQ(diff(kImap, one_entity("<lodLevel>LODTYPES_DEPTH_HD</lodLevel>"),
+                 one_entity("<lodLevel>LODTYPES_DEPTH_LOD</lodLevel>")),
+            (Lines{"entities[0].lod_level: LODTYPES_DEPTH_HD -> LODTYPES_DEPTH_LOD"}));
 }
 
 TEST(Diff, InsertionsAndRemovalsInArraysAreSingleLines) {
-  const std::string a = entities(named("a") + named("b") + named("c")), b = entities(named("a") + named("x") + named("b") + named("c"));
+  const std::string a = entities(named("a") + named("b") + named("c")),
+                    b = entities(named("a") + named("x") + named("b") + named("c"));
   const Lines added = diff(kImap, a, b);
   ASSERT_EQ(added.size(), 1u) << added[0];
   EXPECT_TRUE(contains(added[0], "entities[1]")) << added[0];
@@ -51,20 +61,30 @@ TEST(Diff, InsertionsAndRemovalsInArraysAreSingleLines) {
 }
 
 TEST(Diff, AChangeIsShownAsAChangeOfItsMember) {
-  EXPECT_EQ(diff(kImap, entities(named("a") + named("b") + named("c")), entities(named("a") + named("b", "<guid value=\"7\"/>") + named("c"))), (Lines{"entities[1].guid: 0 -> 7"}));
+  EXPECT_EQ(diff(kImap, entities(named("a") + named("b") + named("c")),
+                 entities(named("a") + named("b", "<guid value=\"7\"/>") + named("c"))),
+            (Lines{"entities[1].guid: 0 -> 7"}));
 }
 
 TEST(Diff, HoistedRecordsUnionsAndKeptXmlAreCompared) {
-  const auto door = [](std::string_view body) { return with_extension("<Item type=\"CExtensionDefDoor\"><name>d</name>" + std::string(body) + "</Item>"); };
-  EXPECT_EQ(diff(kImap, door("<limitAngle value=\"1\"/>"), door("<limitAngle value=\"2\"/>")), (Lines{"entity_extensions[0].definition.limit_angle: 1 -> 2"}));
-  EXPECT_FALSE(diff(kImap, door(""), with_extension("<Item type=\"CExtensionDefBuoyancy\"><name>d</name></Item>")).empty());
+  const auto door = [](std::string_view body) {
+    return with_extension("<Item type=\"CExtensionDefDoor\"><name>d</name>" + std::string(body) + "</Item>");
+  };
+  EXPECT_EQ(diff(kImap, door("<limitAngle value=\"1\"/>"), door("<limitAngle value=\"2\"/>")),
+            (Lines{"entity_extensions[0].definition.limit_angle: 1 -> 2"}));
+  EXPECT_FALSE(
+      diff(kImap, door(""), with_extension("<Item type=\"CExtensionDefBuoyancy\"><name>d</name></Item>")).empty());
   EXPECT_FALSE(diff(kImap, one_entity("<qaOdd a=\"1\"/>"), one_entity("<qaOdd a=\"2\"/>")).empty());
   EXPECT_FALSE(diff(kImap, one_entity("<qaOdd/>"), one_entity("")).empty());
-  EXPECT_FALSE(diff(kImap, with_extension("<Item type=\"QaOdd\"><a/></Item>"), with_extension("<Item type=\"QaOdd\"><b/></Item>")).empty());
+  EXPECT_FALSE(diff(kImap, with_extension("<Item type=\"QaOdd\"><a/></Item>"),
+                    with_extension("<Item type=\"QaOdd\"><b/></Item>"))
+                   .empty());
 }
 
 TEST(Diff, AbsentAndZeroDifferWhereThatMeansSomething) {
-  EXPECT_EQ(diff(kGcfg, config_of("<ConfigStreamingEngine><ArchiveCount value=\"5\"/></ConfigStreamingEngine>"), config_of("<ConfigStreamingEngine><ArchiveCount value=\"5\"/><VirtualStreamingBuffer value=\"0\"/></ConfigStreamingEngine>")),
+  EXPECT_EQ(diff(kGcfg, config_of("<ConfigStreamingEngine><ArchiveCount value=\"5\"/></ConfigStreamingEngine>"),
+                 config_of("<ConfigStreamingEngine><ArchiveCount value=\"5\"/><VirtualStreamingBuffer "
+                           "value=\"0\"/></ConfigStreamingEngine>")),
             (Lines{"config_array[0].config.streaming_engine.virtual_streaming_buffer: (none) -> 0"}));
 }
 
@@ -74,7 +94,8 @@ TEST(Diff, AnAbsentTableIsOneFullOfDefaults) {
 }
 
 TEST(Diff, OtherKindsAreToldApart) {
-  const auto a = load(compile(kImap, "<CMapData/>").result.bytes), b = load(compile(kItyp, "<CMapTypes/>").result.bytes);
+  const auto a = load(compile(kImap, "<CMapData/>").result.bytes),
+             b = load(compile(kItyp, "<CMapTypes/>").result.bytes);
   EXPECT_EQ(tools::diff_lines(*a, *b).size(), 1u);
 }
 
@@ -84,7 +105,9 @@ TEST(Diff, IsEmptyExactlyIfNothingWasChanged) {
   const auto world = [&](int changed) {
     std::mt19937 fixed(1);
     std::string items;
-    for (int i = 0; i < 30; ++i) items += named("n" + std::to_string(fixed() % 5), "<guid value=\"" + std::to_string(i == changed ? 777 : fixed() % 3) + "\"/>");
+    for (int i = 0; i < 30; ++i)
+      items += named("n" + std::to_string(fixed() % 5),
+                     "<guid value=\"" + std::to_string(i == changed ? 777 : fixed() % 3) + "\"/>");
     return entities(items);
   };
   for (int i = 0; i < 40; ++i) {

@@ -22,7 +22,9 @@ bool loads(const TempDir& dir, std::string_view bytes, std::string& error, int& 
 std::string_view chars(const std::vector<uint8_t>& v) { return {reinterpret_cast<const char*>(v.data()), v.size()}; }
 
 std::string sample() {
-  return entities(entity("<extensions><Item type=\"CExtensionDefDoor\"><name>qa_door</name></Item><Item type=\"QaOdd\"/></extensions><qaOdd/>") + entity("<groupId value=\"1\"/>", "CMloInstanceDef"));
+  return entities(entity("<extensions><Item type=\"CExtensionDefDoor\"><name>qa_door</name></Item><Item "
+                         "type=\"QaOdd\"/></extensions><qaOdd/>") +
+                  entity("<groupId value=\"1\"/>", "CMloInstanceDef"));
 }
 
 TEST(LoadResource, ReadsWhatWasCompiled) {
@@ -88,7 +90,9 @@ TEST(LoadResource, P083MisalignedBytesAreRefusedByName) {
   while (reinterpret_cast<uintptr_t>(base) % 16 != 0) ++base;
   for (const size_t shift : {size_t{1}, size_t{2}, size_t{4}, size_t{8}}) {
     std::memcpy(base + shift, c.result.bytes.data(), c.result.bytes.size());
-    EXPECT_EQ(open_resource(std::as_bytes(std::span(base + shift, c.result.bytes.size()))).status().code, StatusCode::misaligned) << shift;
+    EXPECT_EQ(open_resource(std::as_bytes(std::span(base + shift, c.result.bytes.size()))).status().code,
+              StatusCode::misaligned)
+        << shift;
   }
 }
 
@@ -96,7 +100,8 @@ TEST(LoadResource, AnEmbeddedSchemaIsEnoughForAUsersOwnKind) {
   const TempDir dir;
   std::vector<std::string> read;
   std::string error;
-  const auto bfbs = tools::compile_schema_file(dir.write("q.fbs", "table R { a:int; }\nroot_type R; file_identifier \"QAQA\";"), {}, read, error);
+  const auto bfbs = tools::compile_schema_file(
+      dir.write("q.fbs", "table R { a:int; }\nroot_type R; file_identifier \"QAQA\";"), {}, read, error);
   const auto binding = tools::Binding::create(bfbs, error);
   tools::CompileOptions options;
   const Compiled plain = compile_with(*binding, "<R><a value=\"5\"/></R>", options);
@@ -106,7 +111,8 @@ TEST(LoadResource, AnEmbeddedSchemaIsEnoughForAUsersOwnKind) {
   int exit_code = 0;
   EXPECT_FALSE(tools::load_resource(dir.write("p.mmeta", chars(plain.result.bytes)), {}, out, error, exit_code));
   EXPECT_EQ(exit_code, 1);
-  ASSERT_TRUE(tools::load_resource(dir.write("e.mmeta", chars(embedded.result.bytes)), {}, out, error, exit_code)) << error;
+  ASSERT_TRUE(tools::load_resource(dir.write("e.mmeta", chars(embedded.result.bytes)), {}, out, error, exit_code))
+      << error;
   EXPECT_TRUE(contains(tools::dump_xml(out), "<a value=\"5\" />"));
   // Moved, its views still hold.
   LoadedResource moved = std::move(out);
@@ -117,17 +123,27 @@ TEST(LoadResource, AnOlderLayoutIsConvertedByItsEmbeddedSchema) {
   const TempDir dir;
   std::vector<std::string> read;
   std::string error;
-  const auto old_bfbs = tools::compile_schema_file(dir.write("o.fbs", "include \"meridian/xml.fbs\";\nstruct S { a:int; } table R { s:[S]; n:uint (joaat); }\nroot_type R; file_identifier \"QAQA\";"), {}, read, error);
-  const auto new_bfbs = tools::compile_schema_file(dir.write("n.fbs", "include \"meridian/xml.fbs\";\nstruct S { b:float (default:\"1.5\"); a:int; } table R { s:[S]; n:uint (joaat); }\nroot_type R; file_identifier \"QAQA\";"), {}, read, error);
+  const auto old_bfbs =
+      tools::compile_schema_file(dir.write("o.fbs",
+                                           "include \"meridian/xml.fbs\";\nstruct S { a:int; } table R { s:[S]; n:uint "
+                                           "(joaat); }\nroot_type R; file_identifier \"QAQA\";"),
+                                 {}, read, error);
+  const auto new_bfbs = tools::compile_schema_file(
+      dir.write("n.fbs",
+                "include \"meridian/xml.fbs\";\nstruct S { b:float (default:\"1.5\"); a:int; } table R { s:[S]; n:uint "
+                "(joaat); }\nroot_type R; file_identifier \"QAQA\";"),
+      {}, read, error);
   const auto old_binding = tools::Binding::create(old_bfbs, error);
   tools::CompileOptions options;
   options.embed_schema = true;
-  const Compiled c = compile_with(*old_binding, "<R><s><Item><a value=\"5\"/></Item></s><n>qa_name</n><qaKept/></R>", options);
+  const Compiled c =
+      compile_with(*old_binding, "<R><s><Item><a value=\"5\"/></Item></s><n>qa_name</n><qaKept/></R>", options);
   LoadedResource out;
   int exit_code = 0;
   tools::LoadOptions by_new;
   by_new.schema = new_bfbs;
-  ASSERT_TRUE(tools::load_resource(dir.write("c.mmeta", chars(c.result.bytes)), by_new, out, error, exit_code)) << error;
+  ASSERT_TRUE(tools::load_resource(dir.write("c.mmeta", chars(c.result.bytes)), by_new, out, error, exit_code))
+      << error;
   EXPECT_NE(out.warning, "");
   const std::string dump = tools::dump_xml(out);
   EXPECT_TRUE(contains(dump, "<a value=\"5\" />")) << dump;
@@ -138,7 +154,9 @@ TEST(DumpJson, IsJsonWithNamesAndKeptThings) {
   const auto r = load(compile(kImap, sample()).result.bytes);
   const std::string json = tools::dump_json(*r);
   EXPECT_TRUE(JsonReader::read(json).has_value()) << json;
-  for (const char* text : {"\"kind\": \"IMAP\"", "\"archetype_name\": \"qa_box\"", "\"lod_level\": \"LODTYPES_DEPTH_ORPHANHD\"", "\"kept\"", "<qaOdd/>", "qa_door", "DoorDef"}) EXPECT_TRUE(contains(json, text)) << text << "\n" << json;
+  for (const char* text : {"\"kind\": \"IMAP\"", "\"archetype_name\": \"qa_box\"",
+                           "\"lod_level\": \"LODTYPES_DEPTH_ORPHANHD\"", "\"kept\"", "<qaOdd/>", "qa_door", "DoorDef"})
+    EXPECT_TRUE(contains(json, text)) << text << "\n" << json;
 }
 
 TEST(Stats, CountVectorsAndBytes) {
@@ -154,7 +172,9 @@ TEST(Stats, CountVectorsAndBytes) {
 TEST(SchemaText, ShowsTypesAttributesAndDocs) {
   const auto r = load(compile(kImap, "<CMapData/>").result.bytes);
   const std::string text = tools::schema_text(*r);
-  for (const char* part : {"struct EntityDef", "archetype_name:uint", "archetypeName\"", "joaat", "// 84 bytes", "root_type MapData;", "file_identifier \"IMAP\";", "/// Draw distance"}) EXPECT_TRUE(contains(text, part)) << part;
+  for (const char* part : {"struct EntityDef", "archetype_name:uint", "archetypeName\"", "joaat", "// 84 bytes",
+                           "root_type MapData;", "file_identifier \"IMAP\";", "/// Draw distance"})
+    EXPECT_TRUE(contains(text, part)) << part;
   EXPECT_TRUE(contains(text, "lod_fade_start_dist:float = 20")) << "defaults of floats too";
 }
 

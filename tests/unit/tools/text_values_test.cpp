@@ -31,12 +31,17 @@ float f32(std::string_view text) {
 NumberError float_error(std::string_view text, Scalar s = Scalar::f32) { return parse_float(text, s).error; }
 
 TEST(TextValues, IntegersReadExactlyUpToBothEndsOfEachType) {
-  struct Type { Scalar s; const char *below, *min, *max, *above; };
-  for (const Type& t : {Type{Scalar::u8, "-1", "0", "255", "256"}, Type{Scalar::i8, "-129", "-128", "127", "128"},
-                        Type{Scalar::u16, "-1", "0", "65535", "65536"}, Type{Scalar::i16, "-32769", "-32768", "32767", "32768"},
-                        Type{Scalar::u32, "-1", "0", "4294967295", "4294967296"},
-                        Type{Scalar::i32, "-2147483649", "-2147483648", "2147483647", "2147483648"},
-                        Type{Scalar::i64, "-9223372036854775809", "-9223372036854775808", "9223372036854775807", "9223372036854775808"}}) {
+  struct Type {
+    Scalar s;
+    const char *below, *min, *max, *above;
+  };
+  for (const Type& t :
+       {Type{Scalar::u8, "-1", "0", "255", "256"}, Type{Scalar::i8, "-129", "-128", "127", "128"},
+        Type{Scalar::u16, "-1", "0", "65535", "65536"}, Type{Scalar::i16, "-32769", "-32768", "32767", "32768"},
+        Type{Scalar::u32, "-1", "0", "4294967295", "4294967296"},
+        Type{Scalar::i32, "-2147483649", "-2147483648", "2147483647", "2147483648"},
+        Type{Scalar::i64, "-9223372036854775809", "-9223372036854775808", "9223372036854775807",
+             "9223372036854775808"}}) {
     EXPECT_EQ(std::to_string(integer(t.min, t.s)), t.min);
     EXPECT_EQ(std::to_string(integer(t.max, t.s)), t.max);
     EXPECT_EQ(integer_error(t.below, t.s), NumberError::out_of_range) << t.below;
@@ -49,7 +54,7 @@ TEST(TextValues, IntegersReadExactlyUpToBothEndsOfEachType) {
 
 TEST(TextValues, P023LargeIdsKeepTheirLowDigits) {
   EXPECT_EQ(parse_integer("4294967291", Scalar::u32).bits, 4294967291u);
-  EXPECT_EQ(parse_integer("16777217", Scalar::u32).bits, 16777217u);  // not a float
+  EXPECT_EQ(parse_integer("16777217", Scalar::u32).bits, 16777217u);                  // not a float
   EXPECT_EQ(parse_integer("9007199254740993", Scalar::i64).bits, 9007199254740993u);  // not a double
 }
 
@@ -67,19 +72,26 @@ TEST(TextValues, IntegersMayBeHexSignedAndHaveBlanksAround) {
 TEST(TextValues, WhatIsNotWhollyAnIntegerIsRefused) {
   EXPECT_EQ(integer_error(""), NumberError::empty);
   EXPECT_EQ(integer_error(" \n "), NumberError::empty);
-  for (const char* text : {"12abc", "abc", "0x", "0xG1", "--1", "+-1", "-+1", "1 2", "- 1", "nan", "inf", "1_000", "0b1", "#12", "1e", "e3"})
+  for (const char* text : {"12abc", "abc", "0x", "0xG1", "--1", "+-1", "-+1", "1 2", "- 1", "nan", "inf", "1_000",
+                           "0b1", "#12", "1e", "e3"})
     EXPECT_EQ(integer_error(text, Scalar::i32), NumberError::not_a_number) << text;
   EXPECT_EQ(integer_error("1,5"), NumberError::decimal_comma);
   EXPECT_EQ(integer_error("1\0002"s), NumberError::not_a_number);
 }
 
 TEST(TextValues, WholeFloatsInIntegerFieldsAreExactOthersAreNot) {
-  for (const auto& [text, value] : {std::pair{"12.0", 12u}, {"1e3", 1000u}, {"1E+3", 1000u}, {"4294967295.0", 4294967295u}, {"2.5e1", 25u}, {"-0.0", 0u}}) {
+  for (const auto& [text, value] : {std::pair{"12.0", 12u},
+                                    {"1e3", 1000u},
+                                    {"1E+3", 1000u},
+                                    {"4294967295.0", 4294967295u},
+                                    {"2.5e1", 25u},
+                                    {"-0.0", 0u}}) {
     const ParsedNumber n = parse_integer(text, Scalar::u32);
     EXPECT_EQ(n.error, NumberError::exact_float) << text;
     EXPECT_EQ(n.bits, value) << text;
   }
-  for (const char* text : {"12.5", "0.5", "1e-3", "-12.5"}) EXPECT_EQ(integer_error(text, Scalar::i32), NumberError::not_an_integer) << text;
+  for (const char* text : {"12.5", "0.5", "1e-3", "-12.5"})
+    EXPECT_EQ(integer_error(text, Scalar::i32), NumberError::not_an_integer) << text;
   EXPECT_EQ(integer_error(".5", Scalar::i32), NumberError::not_an_integer);
   EXPECT_EQ(integer_error("4294967296.0"), NumberError::out_of_range);
   EXPECT_EQ(integer_error("1e999"), NumberError::out_of_range);
@@ -111,16 +123,17 @@ TEST(TextValues, TheSignOfMinusZeroIsKept) {
 }
 
 TEST(TextValues, P051OverflowNanAndInfAreNotFinite) {
-  for (const char* text : {"1e39", "-1e39", "3.5e38", "nan", "NaN", "-nan", "inf", "-inf", "+inf", "INF", "infinity", "1e999", "nan(1)", "1.#INF", "-1.#IND"})
+  for (const char* text : {"1e39", "-1e39", "3.5e38", "nan", "NaN", "-nan", "inf", "-inf", "+inf", "INF", "infinity",
+                           "1e999", "nan(1)", "1.#INF", "-1.#IND"})
     EXPECT_EQ(float_error(text), NumberError::not_finite) << text;
   EXPECT_EQ(float_error("1e309", Scalar::f64), NumberError::not_finite);
   EXPECT_EQ(float_error("1e308", Scalar::f64), NumberError::none);
 }
 
 TEST(TextValues, OverflowIsToldFromUnderflowHoweverItIsWritten) {
-  EXPECT_EQ(float_error("0.5e999"), NumberError::not_finite);   // begins with 0, is huge
+  EXPECT_EQ(float_error("0.5e999"), NumberError::not_finite);  // begins with 0, is huge
   EXPECT_EQ(float_error("0.00001e99"), NumberError::not_finite);
-  EXPECT_EQ(float_error("0e999"), NumberError::none);           // zero is zero
+  EXPECT_EQ(float_error("0e999"), NumberError::none);                                   // zero is zero
   EXPECT_EQ(float_error("1" + std::string(60, '0') + "e-1"), NumberError::not_finite);  // a minus, and huge
   EXPECT_EQ(float_error(std::string(60, '9')), NumberError::not_finite);
   EXPECT_EQ(float_error("1e-46"), NumberError::underflow);
@@ -130,7 +143,8 @@ TEST(TextValues, OverflowIsToldFromUnderflowHoweverItIsWritten) {
 }
 
 TEST(TextValues, P016DecimalCommasAndOtherSpellingsAreNoFloats) {
-  for (const char* text : {"12,5", "1,000.5", "-1,5", "1,5e3"}) EXPECT_EQ(float_error(text), NumberError::decimal_comma) << text;
+  for (const char* text : {"12,5", "1,000.5", "-1,5", "1,5e3"})
+    EXPECT_EQ(float_error(text), NumberError::decimal_comma) << text;
   for (const char* text : {"1.5m", "1.5f", "0x10", "--1", "1 2", "e5", "1e", ".", "-", "+", "1.2.3", "abc", "1;5"})
     EXPECT_EQ(float_error(text), NumberError::not_a_number) << text;
   EXPECT_EQ(float_error(""), NumberError::empty);
@@ -180,16 +194,23 @@ TEST(TextValues, IntegersAreWrittenSignedByTheirType) {
 TEST(TextValues, BooleansAreTrueFalseInAnyCaseOneAndZero) {
   for (const char* t : {"true", "TRUE", "True", "tRuE", "1", " true "}) EXPECT_EQ(parse_boolean(t), 1) << t;
   for (const char* t : {"false", "FALSE", "False", "0", "\nfalse"}) EXPECT_EQ(parse_boolean(t), 0) << t;
-  for (const char* t : {"", "yes", "no", "2", "-1", "tru", "truee", "t", "on", "01"}) EXPECT_EQ(parse_boolean(t), -1) << t;
+  for (const char* t : {"", "yes", "no", "2", "-1", "tru", "truee", "t", "on", "01"})
+    EXPECT_EQ(parse_boolean(t), -1) << t;
 }
 
 TEST(TextValues, HashLiteralsHaveOneToEightHexDigits) {
   uint32_t h = 0;
-  for (const auto& [text, value] : {std::pair{"hash_1A2B3C4D", 0x1A2B3C4Du}, {"hash_1a2b3c4d", 0x1A2B3C4Du}, {"0x1A2B3C4D", 0x1A2B3C4Du}, {"hash_0", 0u}, {"0xF", 15u}, {"hash_00000001", 1u}}) {
+  for (const auto& [text, value] : {std::pair{"hash_1A2B3C4D", 0x1A2B3C4Du},
+                                    {"hash_1a2b3c4d", 0x1A2B3C4Du},
+                                    {"0x1A2B3C4D", 0x1A2B3C4Du},
+                                    {"hash_0", 0u},
+                                    {"0xF", 15u},
+                                    {"hash_00000001", 1u}}) {
     EXPECT_TRUE(parse_hash_literal(text, h)) << text;
     EXPECT_EQ(h, value) << text;
   }
-  for (const char* text : {"hash_", "0x", "hash_123456789", "0x123456789", "hash_xyz", "hash_12 ", "hash_-1", "0x-1", "hash_+1", "HASH_12", "hash12", "12345678", "xhash_12", "hash_0x12", ""})
+  for (const char* text : {"hash_", "0x", "hash_123456789", "0x123456789", "hash_xyz", "hash_12 ", "hash_-1", "0x-1",
+                           "hash_+1", "HASH_12", "hash12", "12345678", "xhash_12", "hash_0x12", ""})
     EXPECT_FALSE(parse_hash_literal(text, h)) << text;
   std::string out;
   append_hash_literal(out, 0xAB);
@@ -218,7 +239,8 @@ size_t distance(const std::string& a, const std::string& b) {
         continue;
       }
       d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0u : 1u)});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
     }
   return d[a.size()][b.size()];
 }

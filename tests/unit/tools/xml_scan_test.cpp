@@ -16,7 +16,9 @@ constexpr size_t npos = std::string_view::npos;
 
 std::string items(int count, int bytes, std::string_view name = "Item") {
   std::string out;
-  for (int i = 0; i < count; ++i) out += "<" + std::string(name) + ">" + std::string(static_cast<size_t>(bytes), 'x') + "</" + std::string(name) + ">";
+  for (int i = 0; i < count; ++i)
+    out +=
+        "<" + std::string(name) + ">" + std::string(static_cast<size_t>(bytes), 'x') + "</" + std::string(name) + ">";
   return out;
 }
 
@@ -34,7 +36,10 @@ TEST(XmlScan, WindowsAreWholeSiblingItemsSortedAndDisjoint) {
   for (int round = 0; round < 500; ++round) {
     std::string xml = "<r>";
     for (int k = 0; k < 6; ++k) {
-      const std::string inner = random() % 3 == 0 ? "<list>" + items(static_cast<int>(random() % 20), static_cast<int>(random() % 60)) + "</list>" : "";
+      const std::string inner =
+          random() % 3 == 0
+              ? "<list>" + items(static_cast<int>(random() % 20), static_cast<int>(random() % 60)) + "</list>"
+              : "";
       xml += "<a>";
       for (int n = static_cast<int>(random() % 12); n > 0; --n) {
         xml += "<Item>" + std::string(random() % 50, 'y') + inner + "</Item>";
@@ -103,7 +108,9 @@ TEST(XmlScan, OneHugeItemAmongSmallOnesIsCutInside) {
 }
 
 TEST(XmlScan, WaiversCoverTheNextElementOrTheFile) {
-  const std::string xml = "<!-- lint-ok A: file --><r><!-- lint-ok B: one --> <!-- lint-ok C: two --><a><x/></a><b/><!-- lint-ok D: none --></r><!-- lint-ok E: behind -->";
+  const std::string xml =
+      "<!-- lint-ok A: file --><r><!-- lint-ok B: one --> <!-- lint-ok C: two --><a><x/></a><b/><!-- lint-ok D: none "
+      "--></r><!-- lint-ok E: behind -->";
   const ScanResult r = scan_xml(xml, {}, 0);
   ASSERT_EQ(r.waivers.size(), 5u);
   const auto text = [&](size_t i) { return xml.substr(r.waivers[i].begin, r.waivers[i].end - r.waivers[i].begin); };
@@ -127,16 +134,25 @@ TEST(XmlScan, AWaiverInsideAWindowIsFoundWithTheSameRange) {
 // A decoder of its own: the first byte that is not valid UTF-8, or NUL.
 size_t bad_by_decoding(std::string_view t) {
   for (size_t i = 0; i < t.size();) {
-    const auto b = [&](size_t k) -> uint32_t { return i + k < t.size() ? static_cast<unsigned char>(t[i + k]) : 0x100u; };
+    const auto b = [&](size_t k) -> uint32_t {
+      return i + k < t.size() ? static_cast<unsigned char>(t[i + k]) : 0x100u;
+    };
     const uint32_t c = b(0);
     size_t n = 0;
     uint32_t code = 0, least = 0;
     if (c == 0) return i;
-    if (c < 0x80) { ++i; continue; }
-    if (c >= 0xC0 && c < 0xE0) n = 1, code = c & 31, least = 0x80;
-    else if (c >= 0xE0 && c < 0xF0) n = 2, code = c & 15, least = 0x800;
-    else if (c >= 0xF0 && c < 0xF8) n = 3, code = c & 7, least = 0x10000;
-    else return i;
+    if (c < 0x80) {
+      ++i;
+      continue;
+    }
+    if (c >= 0xC0 && c < 0xE0)
+      n = 1, code = c & 31, least = 0x80;
+    else if (c >= 0xE0 && c < 0xF0)
+      n = 2, code = c & 15, least = 0x800;
+    else if (c >= 0xF0 && c < 0xF8)
+      n = 3, code = c & 7, least = 0x10000;
+    else
+      return i;
     for (size_t k = 1; k <= n; ++k) {
       if (b(k) < 0x80 || b(k) > 0xBF) return i;
       code = code << 6 | (b(k) & 63);
@@ -149,7 +165,8 @@ size_t bad_by_decoding(std::string_view t) {
 
 TEST(FindBadText, AgreesWithADecoderOnRandomBytes) {
   std::mt19937 random(5);
-  const unsigned char edges[] = {0x00, 0x7F, 0x80, 0xBF, 0xC0, 0xC1, 0xC2, 0xDF, 0xE0, 0x9F, 0xA0, 0xED, 0xEE, 0xEF, 0xF0, 0x8F, 0x90, 0xF4, 0xF5, 0xFF, 'a'};
+  const unsigned char edges[] = {0x00, 0x7F, 0x80, 0xBF, 0xC0, 0xC1, 0xC2, 0xDF, 0xE0, 0x9F, 0xA0,
+                                 0xED, 0xEE, 0xEF, 0xF0, 0x8F, 0x90, 0xF4, 0xF5, 0xFF, 'a'};
   for (int i = 0; i < 200000; ++i) {
     std::string text(random() % 20, 'a');
     for (size_t n = random() % 5; n > 0; --n) text += static_cast<char>(edges[random() % sizeof edges]);

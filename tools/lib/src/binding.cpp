@@ -25,19 +25,31 @@ uint64_t hash_text(std::string_view text) {  // FNV-1a: short keys, and no seed 
 
 Scalar scalar_of(reflection::BaseType type) {
   switch (type) {
-    case reflection::Bool: return Scalar::boolean;
-    case reflection::Byte: return Scalar::i8;
+    case reflection::Bool:
+      return Scalar::boolean;
+    case reflection::Byte:
+      return Scalar::i8;
     case reflection::UByte:
-    case reflection::UType: return Scalar::u8;
-    case reflection::Short: return Scalar::i16;
-    case reflection::UShort: return Scalar::u16;
-    case reflection::Int: return Scalar::i32;
-    case reflection::UInt: return Scalar::u32;
-    case reflection::Long: return Scalar::i64;
-    case reflection::ULong: return Scalar::u64;
-    case reflection::Float: return Scalar::f32;
-    case reflection::Double: return Scalar::f64;
-    default: return Scalar::none;
+    case reflection::UType:
+      return Scalar::u8;
+    case reflection::Short:
+      return Scalar::i16;
+    case reflection::UShort:
+      return Scalar::u16;
+    case reflection::Int:
+      return Scalar::i32;
+    case reflection::UInt:
+      return Scalar::u32;
+    case reflection::Long:
+      return Scalar::i64;
+    case reflection::ULong:
+      return Scalar::u64;
+    case reflection::Float:
+      return Scalar::f32;
+    case reflection::Double:
+      return Scalar::f64;
+    default:
+      return Scalar::none;
   }
 }
 
@@ -145,7 +157,8 @@ class BindingMaker {
     }
     for (flatbuffers::uoffset_t i = 0; i < schema_.objects()->size(); ++i)
       if (!make_type(*schema_.objects()->Get(i), *binding_.types_[i])) return false;
-    for (flatbuffers::uoffset_t i = 0; i < schema_.enums()->size(); ++i) bind_union(*schema_.enums()->Get(i), *binding_.enums_[i]);
+    for (flatbuffers::uoffset_t i = 0; i < schema_.enums()->size(); ++i)
+      bind_union(*schema_.enums()->Get(i), *binding_.enums_[i]);
     for (flatbuffers::uoffset_t i = 0; i < schema_.objects()->size(); ++i) {
       TypePlan& type = *binding_.types_[i];
       if (!link(*schema_.objects()->Get(i), type)) return false;
@@ -216,7 +229,9 @@ class BindingMaker {
 
   bool make_field(const reflection::Field& f, TypePlan& type) {
     const Attributes attributes(f.attributes());
-    const auto bad = [&](const std::string& why) { return fail("field '" + type.name + "." + f.name()->str() + "': " + why); };
+    const auto bad = [&](const std::string& why) {
+      return fail("field '" + type.name + "." + f.name()->str() + "': " + why);
+    };
     FieldPlan p;
     p.name = f.name()->str();
     p.xml = attributes.has("xml") ? attributes.get("xml") : p.name;
@@ -236,7 +251,8 @@ class BindingMaker {
     p.offset = f.offset();
     p.item_type = attributes.get("item_type");
     p.index_of = attributes.get("index_of");
-    if (attributes.has("max_bytes")) p.max_bytes = static_cast<uint32_t>(std::atoi(attributes.get("max_bytes").c_str()));
+    if (attributes.has("max_bytes"))
+      p.max_bytes = static_cast<uint32_t>(std::atoi(attributes.get("max_bytes").c_str()));
     p.in_xml = !attributes.has("pad") && !attributes.has("owner") && f.type()->base_type() != reflection::UType;
 
     const reflection::Type& t = *f.type();
@@ -244,8 +260,10 @@ class BindingMaker {
     const bool vector = t.base_type() == reflection::Vector;
     p.scalar = scalar_of(base);
     if (t.index() >= 0 && base == reflection::Obj) p.type = binding_.types_[static_cast<size_t>(t.index())].get();
-    if (t.index() >= 0 && base != reflection::Obj) p.enumeration = binding_.enums_[static_cast<size_t>(t.index())].get();
-    if (t.base_type() == reflection::Array) return bad("fixed arrays have no XML form (and not every language reads them)");
+    if (t.index() >= 0 && base != reflection::Obj)
+      p.enumeration = binding_.enums_[static_cast<size_t>(t.index())].get();
+    if (t.base_type() == reflection::Array)
+      return bad("fixed arrays have no XML form (and not every language reads them)");
     if (vector && (base == reflection::Union || base == reflection::UType))
       return bad("vectors of unions have no XML form; wrap the union in a table (item_union)");
     if (p.type != nullptr) {
@@ -278,7 +296,8 @@ class BindingMaker {
       }
     }
     if (p.kind == FieldKind::scalar && !type.is_struct)
-      p.default_bits = is_float ? float_bits(p.scalar, f.default_real()) : low_bits(static_cast<uint64_t>(f.default_integer()), p.size);
+      p.default_bits = is_float ? float_bits(p.scalar, f.default_real())
+                                : low_bits(static_cast<uint64_t>(f.default_integer()), p.size);
 
     const auto needs = [&](const char* attribute, bool fits, Converter converter) {
       if (!attributes.has(attribute)) return true;
@@ -296,10 +315,10 @@ class BindingMaker {
         !needs("hex_bytes", p.kind == FieldKind::scalar_vector && p.size == 1, Converter::hex_bytes))
       return false;
     static const std::map<std::string, Derive, std::less<>> derives{{"stem", Derive::stem},
-                                                                   {"lod_level", Derive::lod_level},
-                                                                   {"asset_name", Derive::asset_name},
-                                                                   {"box_centre", Derive::box_centre},
-                                                                   {"box_radius", Derive::box_radius}};
+                                                                    {"lod_level", Derive::lod_level},
+                                                                    {"asset_name", Derive::asset_name},
+                                                                    {"box_centre", Derive::box_centre},
+                                                                    {"box_radius", Derive::box_radius}};
     if (attributes.has("derive")) {
       const auto it = derives.find(attributes.get("derive"));
       if (it == derives.end()) return bad("unknown derive function '" + attributes.get("derive") + "'");
@@ -321,7 +340,8 @@ class BindingMaker {
         if (p.type->lanes_are_text) p.converter = Converter::text_lanes;
       }
       if (p.kind == FieldKind::union_value) {
-        if (p.name != wrapped) return fail("union '" + type.name + "." + p.name + "' needs an item_union table around it");
+        if (p.name != wrapped)
+          return fail("union '" + type.name + "." + p.name + "' needs an item_union table around it");
         type.union_field = static_cast<int>(i);
         p.in_xml = false;
       }
@@ -330,7 +350,8 @@ class BindingMaker {
         if (candidate->name()->string_view() == p.name) f = candidate;
       const std::string host = Attributes(f->attributes()).get("hoist_from");
       if (host.empty()) continue;
-      const auto it = std::find_if(type.fields.begin(), type.fields.end(), [&](const FieldPlan& x) { return x.name == host; });
+      const auto it =
+          std::find_if(type.fields.begin(), type.fields.end(), [&](const FieldPlan& x) { return x.name == host; });
       const std::string where = "field '" + type.name + "." + p.name + "': ";
       if (it == type.fields.end() || it->kind != FieldKind::struct_vector)
         return fail(where + "hoist_from names no vector of structs in this table");
@@ -397,7 +418,9 @@ class BindingMaker {
   }
 
   bool parse_default(const TypePlan& type, const FieldPlan& p, const std::string& text, uint8_t* at) {
-    const auto bad = [&] { return fail("field '" + type.name + "." + p.name + "': default '" + text + "' does not fit"); };
+    const auto bad = [&] {
+      return fail("field '" + type.name + "." + p.name + "': default '" + text + "' does not fit");
+    };
     std::vector<std::string> lanes = words(text);
     if (p.kind == FieldKind::scalar) {
       if (lanes.size() != 1) return bad();

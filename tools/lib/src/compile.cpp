@@ -37,8 +37,12 @@ void find_collisions(const std::vector<NameUse>& names, std::vector<Finding>& fi
     if (names[i].hash != names[i - 1].hash) continue;
     std::string hash;
     append_hash_literal(hash, names[i].hash);
-    Finding finding{&rules::name_collision, Severity::error, names[i].offset, {},
-                    "'" + names[i].text + "' and '" + names[i - 1].text + "' share " + hash, {}};
+    Finding finding{&rules::name_collision,
+                    Severity::error,
+                    names[i].offset,
+                    {},
+                    "'" + names[i].text + "' and '" + names[i - 1].text + "' share " + hash,
+                    {}};
     finding.related.push_back({names[i - 1].offset, "'" + names[i - 1].text + "' is used here"});
     findings.push_back(std::move(finding));
   }
@@ -69,16 +73,20 @@ std::string_view sniff_root(std::string_view text) {
 }
 
 std::string_view sniff_binary(std::string_view bytes) {
-  if (bytes.starts_with("RSC7") || bytes.starts_with("7CSR")) return "a compiled RSC7 resource (export it as XML first)";
-  if (bytes.starts_with("RSC8") || bytes.starts_with("8CSR")) return "a compiled RSC8 resource (export it as XML first)";
+  if (bytes.starts_with("RSC7") || bytes.starts_with("7CSR"))
+    return "a compiled RSC7 resource (export it as XML first)";
+  if (bytes.starts_with("RSC8") || bytes.starts_with("8CSR"))
+    return "a compiled RSC8 resource (export it as XML first)";
   if (bytes.starts_with("PSIN")) return "a compiled PSO resource (export it as XML first)";
   if (bytes.starts_with("RBF0")) return "a compiled RBF resource (export it as XML first)";
-  if (bytes.size() >= sizeof(ResourceTrailer) && bytes.substr(bytes.size() - sizeof(ResourceTrailer)).starts_with("MRDN"))
+  if (bytes.size() >= sizeof(ResourceTrailer) &&
+      bytes.substr(bytes.size() - sizeof(ResourceTrailer)).starts_with("MRDN"))
     return "a Meridian resource (use resinfo)";
   if (bytes.starts_with("\x1F\x8B") || bytes.starts_with("PK\x03\x04")) return "a compressed archive";
   if (bytes.starts_with("\x28\xB5\x2F\xFD")) return "a zstd frame";
   const std::string_view head = bytes.substr(0, 4096);
-  const bool utf16 = head.starts_with("\xFF\xFE") || head.starts_with("\xFE\xFF") || (head.size() > 1 && (head[0] == '<' || head[0] == 0) && (head[1] == 0 || head[1] == '<'));
+  const bool utf16 = head.starts_with("\xFF\xFE") || head.starts_with("\xFE\xFF") ||
+                     (head.size() > 1 && (head[0] == '<' || head[0] == 0) && (head[1] == 0 || head[1] == '<'));
   if (!utf16 && head.find('\0') != npos && head.find('<') == npos) return "a binary file";
   return {};
 }
@@ -92,7 +100,9 @@ CompileResult compile_xml(const SourceText& source, const Binding& binding, cons
     result.findings.push_back({&rule, Severity::error, offset, {}, std::move(message), {}});
   };
   if (source.file_bytes() > options.limits.max_bytes) {
-    fail(rules::limit_exceeded, 0, std::to_string(source.file_bytes()) + " bytes of source, at most " + std::to_string(options.limits.max_bytes) + " (--max-bytes)");
+    fail(rules::limit_exceeded, 0,
+         std::to_string(source.file_bytes()) + " bytes of source, at most " + std::to_string(options.limits.max_bytes) +
+             " (--max-bytes)");
     return result;
   }
   if (!source.encoding_error().empty()) {
@@ -106,7 +116,8 @@ CompileResult compile_xml(const SourceText& source, const Binding& binding, cons
   // Templates say one thing only: what was not filled in.
   for (const size_t place : find_placeholders(text)) {
     const std::string_view rest = text.substr(place);
-    fail(rules::unfilled_placeholder, place, "placeholder " + std::string(rest.substr(0, std::min<size_t>(rest.find('}') + 1, 80))) + " was not filled in");
+    fail(rules::unfilled_placeholder, place,
+         "placeholder " + std::string(rest.substr(0, std::min<size_t>(rest.find('}') + 1, 80))) + " was not filled in");
   }
   if (!result.findings.empty()) return result;
   const size_t bad = find_bad_text(text);
@@ -117,9 +128,13 @@ CompileResult compile_xml(const SourceText& source, const Binding& binding, cons
   result.root = sniff_root(text);
   if (result.root.empty() || result.root == "Item") {
     const size_t tag = text.find('<');
-    if (tag == npos) fail(rules::wrong_root, 0, "this is not XML: there is no tag in it");
-    else if (result.root.empty()) fail(rules::wrong_root, text.find("<>") == npos ? 0 : text.find("<>"), "no root element");
-    else fail(rules::wrong_root, static_cast<size_t>(text.find("<Item")) + 1, "a fragment: Items without a root element (" + binding.root().xml + ")");
+    if (tag == npos)
+      fail(rules::wrong_root, 0, "this is not XML: there is no tag in it");
+    else if (result.root.empty())
+      fail(rules::wrong_root, text.find("<>") == npos ? 0 : text.find("<>"), "no root element");
+    else
+      fail(rules::wrong_root, static_cast<size_t>(text.find("<Item")) + 1,
+           "a fragment: Items without a root element (" + binding.root().xml + ")");
     return result;
   }
   if (result.root != binding.root().xml) {
@@ -159,7 +174,8 @@ CompileResult compile_xml(const SourceText& source, const Binding& binding, cons
   BuildResult built = build_resource(read.root, binding, result.names, options);
   if (built.too_large != 0) {
     std::string message = "the resource needs about " + std::to_string(built.too_large) + " bytes, more than fit (" +
-                          std::to_string(std::min<uint64_t>(options.limits.max_resource_bytes, kMaxResourceBytes)) + ")";
+                          std::to_string(std::min<uint64_t>(options.limits.max_resource_bytes, kMaxResourceBytes)) +
+                          ")";
     if (!built.largest_array.empty()) message += "; split '" + built.largest_array + "' over several files";
     fail(rules::resource_too_large, scan.root.begin + 1, std::move(message));
     return result;

@@ -99,15 +99,16 @@ class Pipeline {
   void pipe(size_t tokens) {
     using tbb::filter_mode;
     tbb::parallel_pipeline(
-        tokens, tbb::make_filter<void, ItemPtr>(filter_mode::serial_in_order, [&](tbb::flow_control& flow) {
-                  return next(flow);
-                }) & tbb::make_filter<ItemPtr, ItemPtr>(filter_mode::parallel, [&](ItemPtr i) {
-                  return guarded(i, [&] { compile(*i); });
-                }) & tbb::make_filter<ItemPtr, ItemPtr>(filter_mode::serial_in_order, [&](ItemPtr i) {
-                  return guarded(i, [&] { check(*i); });
-                }) & tbb::make_filter<ItemPtr, ItemPtr>(filter_mode::parallel, [&](ItemPtr i) {
-                  return guarded(i, [&] { write(*i); });
-                }) & tbb::make_filter<ItemPtr, void>(filter_mode::serial_in_order, [&](const ItemPtr& i) { finish(*i); }));
+        tokens,
+        tbb::make_filter<void, ItemPtr>(filter_mode::serial_in_order, [&](tbb::flow_control& flow) {
+          return next(flow);
+        }) & tbb::make_filter<ItemPtr, ItemPtr>(filter_mode::parallel, [&](ItemPtr i) {
+          return guarded(i, [&] { compile(*i); });
+        }) & tbb::make_filter<ItemPtr, ItemPtr>(filter_mode::serial_in_order, [&](ItemPtr i) {
+          return guarded(i, [&] { check(*i); });
+        }) & tbb::make_filter<ItemPtr, ItemPtr>(filter_mode::parallel, [&](ItemPtr i) {
+          return guarded(i, [&] { write(*i); });
+        }) & tbb::make_filter<ItemPtr, void>(filter_mode::serial_in_order, [&](const ItemPtr& i) { finish(*i); }));
   }
 
   /// A fault in one input is that input's failure; the others go on.
@@ -199,8 +200,10 @@ class Pipeline {
     for (const BuiltinSchema& schema : builtin_schemas())
       if (const Binding* binding = Binding::builtin(schema.kind); binding != nullptr && has_root(*binding, root))
         known = &schema;
-    if (known != nullptr) message += ", which " + std::string(compiler_of(known->kind)) + " compiles";
-    else if (settings_.tool != "metac") message += ", which belongs to no built-in schema (metac --schema takes your own)";
+    if (known != nullptr)
+      message += ", which " + std::string(compiler_of(known->kind)) + " compiles";
+    else if (settings_.tool != "metac")
+      message += ", which belongs to no built-in schema (metac --schema takes your own)";
     message += "; " + settings_.tool + " takes " + settings_.roots->names();
     item.fail(rules::wrong_root, std::move(message), kExitRejected);
     // sniff_root() gives a view into the text; a name that came by another way stands at the start.

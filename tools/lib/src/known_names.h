@@ -10,11 +10,11 @@ namespace meridian::tools {
 struct Rule;
 
 struct KnownNames {
-  std::string_view list;                     ///< the attribute's value
-  const Rule* rule = nullptr;                ///< what an unknown one is
-  std::string_view noun;                     ///< "pool"
+  std::string_view list;       ///< the attribute's value
+  const Rule* rule = nullptr;  ///< what an unknown one is
+  std::string_view noun;       ///< "pool"
   std::span<const std::string_view> names;
-  bool folded = false;                       ///< compared without case
+  bool folded = false;  ///< compared without case
 };
 
 /// The list, or null. Threads: immutable.

@@ -19,8 +19,8 @@ struct WindowTask {
   int window = 0;
   const TypePlan* owner = nullptr;
   const FieldPlan* field = nullptr;
-  uint32_t first_index = 0;     ///< of its first Item in the whole array
-  std::string label;            ///< of the owner
+  uint32_t first_index = 0;  ///< of its first Item in the whole array
+  std::string label;         ///< of the owner
   std::vector<ListPart>* parts = nullptr;
   size_t part = 0;
 };
@@ -88,7 +88,7 @@ class Reader {
   // --- what the schema lacks ----------------------------------------------------------------------------------------
   struct PathPart {
     std::string_view name;
-    int64_t index = -1;  ///< of an element that is no object of its own
+    int64_t index = -1;                        ///< of an element that is no object of its own
     PathPart(std::string_view n) : name(n) {}  // NOLINT(google-explicit-constructor): a name is a path part
   };
   struct Owner {
@@ -135,7 +135,8 @@ class Reader {
   std::string_view own_text(const Element& e, const char*& place, std::string& joined);
   void read_scalar(const Element& e, const FieldPlan& f, uint64_t& bits);
   void scalar_from_text(std::string_view text, const char* place, const Element& e, const FieldPlan& f, uint64_t& bits);
-  void number_from_text(std::string_view text, const char* place, const FieldPlan& f, uint64_t& bits, std::string_view what);
+  void number_from_text(std::string_view text, const char* place, const FieldPlan& f, uint64_t& bits,
+                        std::string_view what);
   uint32_t name_from_text(std::string_view text, const char* place, const FieldPlan& f);
   void enum_from_text(std::string_view text, const char* place, const FieldPlan& f, uint64_t& bits);
   void flags_from_text(std::string_view text, const char* place, const FieldPlan& f, uint64_t& bits);

@@ -81,7 +81,8 @@ class Builder {
         ItemList* const host = t.list(f.hoist_from);
         if (host == nullptr) continue;
         const std::vector<int>& fields = plan.fields[static_cast<size_t>(f.hoist_from)].hoisted;
-        const size_t h = static_cast<size_t>(std::find(fields.begin(), fields.end(), static_cast<int>(i)) - fields.begin());
+        const size_t h =
+            static_cast<size_t>(std::find(fields.begin(), fields.end(), static_cast<int>(i)) - fields.begin());
         if (h >= host->hoisted.size() || host->hoisted[h].empty()) continue;
         stored.push_back({&f, nullptr, tables(host->hoisted[h], join(path, f.name)), 0});
         anything = true;
@@ -138,7 +139,8 @@ class Builder {
     if (!anything && !keep_empty && t.kept.empty()) return 0;
 
     // Largest first, as flatc's own builders do: no padding between.
-    std::stable_sort(stored.begin(), stored.end(), [](const Stored& a, const Stored& b) { return a.plan->align > b.plan->align; });
+    std::stable_sort(stored.begin(), stored.end(),
+                     [](const Stored& a, const Stored& b) { return a.plan->align > b.plan->align; });
     const flatbuffers::uoffset_t start = fbb_.StartTable();
     for (const Stored& s : stored) {
       const FieldPlan& f = *s.plan;
@@ -152,22 +154,27 @@ class Builder {
         fbb_.AddOffset(f.offset, s.offset);
       }
       if (f.kind == FieldKind::union_value)  // its type stands in the field before
-        fbb_.AddElement<uint8_t>(static_cast<flatbuffers::voffset_t>(f.offset - 2), static_cast<uint8_t>(s.value->member->value), 0);
+        fbb_.AddElement<uint8_t>(static_cast<flatbuffers::voffset_t>(f.offset - 2),
+                                 static_cast<uint8_t>(s.value->member->value), 0);
     }
     return fbb_.EndTable(start);
   }
 
   void finish(Offset root, uint32_t kind) {
-    char id[5] = {static_cast<char>(kind), static_cast<char>(kind >> 8), static_cast<char>(kind >> 16), static_cast<char>(kind >> 24), 0};
+    char id[5] = {static_cast<char>(kind), static_cast<char>(kind >> 8), static_cast<char>(kind >> 16),
+                  static_cast<char>(kind >> 24), 0};
     fbb_.Finish(flatbuffers::Offset<flatbuffers::Table>(root.o), id);
   }
 
-  std::span<const std::byte> payload() const { return std::as_bytes(std::span(fbb_.GetBufferPointer(), fbb_.GetSize())); }
+  std::span<const std::byte> payload() const {
+    return std::as_bytes(std::span(fbb_.GetBufferPointer(), fbb_.GetSize()));
+  }
 
   // By path; what has one owner stays in document order. Dump and compile then agree on the order, whatever order the
   // source had its members in.
   std::vector<KeptEntry>& kept() {
-    std::stable_sort(kept_.begin(), kept_.end(), [](const KeptEntry& a, const KeptEntry& b) { return a.path < b.path; });
+    std::stable_sort(kept_.begin(), kept_.end(),
+                     [](const KeptEntry& a, const KeptEntry& b) { return a.path < b.path; });
     for (size_t i = 1; i < kept_.size(); ++i)
       if (kept_[i].path == kept_[i - 1].path) kept_[i].position = kept_[i - 1].position + 1;
     return kept_;
@@ -177,10 +184,17 @@ class Builder {
   void scalar(const FieldPlan& f, uint64_t bits) {
     // Written as unsigned of the same size: the bits are what matters, and a default was left out before.
     switch (f.size) {
-      case 1: fbb_.AddElement<uint8_t>(f.offset, static_cast<uint8_t>(bits)); break;
-      case 2: fbb_.AddElement<uint16_t>(f.offset, static_cast<uint16_t>(bits)); break;
-      case 4: fbb_.AddElement<uint32_t>(f.offset, static_cast<uint32_t>(bits)); break;
-      default: fbb_.AddElement<uint64_t>(f.offset, bits);
+      case 1:
+        fbb_.AddElement<uint8_t>(f.offset, static_cast<uint8_t>(bits));
+        break;
+      case 2:
+        fbb_.AddElement<uint16_t>(f.offset, static_cast<uint16_t>(bits));
+        break;
+      case 4:
+        fbb_.AddElement<uint32_t>(f.offset, static_cast<uint32_t>(bits));
+        break;
+      default:
+        fbb_.AddElement<uint64_t>(f.offset, bits);
     }
   }
 
@@ -204,7 +218,8 @@ class Builder {
   }
 
   Offset vector(ItemList& list, const FieldPlan& f, const std::string& path) {
-    for (const Kept& k : list.kept) kept_.push_back({join(path + "[" + std::to_string(k.item) + "]", k.sub_path), 0, &k});
+    for (const Kept& k : list.kept)
+      kept_.push_back({join(path + "[" + std::to_string(k.item) + "]", k.sub_path), 0, &k});
     if (list.count == 0) return 0;
     if (f.kind == FieldKind::table_vector) return tables(list.tables, path);
     if (f.kind == FieldKind::string_vector) return fbb_.CreateVectorOfStrings(list.strings).Union();
@@ -218,8 +233,8 @@ class Builder {
   std::vector<KeptEntry> kept_;
 };
 
-std::vector<uint8_t> build_info(const std::vector<KeptEntry>& kept, const std::vector<NameUse>& names, const Binding& binding,
-                                const CompileOptions& options) {
+std::vector<uint8_t> build_info(const std::vector<KeptEntry>& kept, const std::vector<NameUse>& names,
+                                const Binding& binding, const CompileOptions& options) {
   flatbuffers::FlatBufferBuilder fbb;
   std::vector<flatbuffers::Offset<schema::NameEntry>> name_entries;
   if (options.names)
@@ -231,7 +246,8 @@ std::vector<uint8_t> build_info(const std::vector<KeptEntry>& kept, const std::v
     const auto path = fbb.CreateString(k.path);
     const auto name = k.kept->name.empty() ? 0 : fbb.CreateString(k.kept->name);
     const auto text = k.kept->text.empty() ? 0 : fbb.CreateString(k.kept->text);
-    kept_entries.push_back(schema::CreateKeptXml(fbb, path, k.position, static_cast<schema::KeptKind>(k.kept->kind), name, text));
+    kept_entries.push_back(
+        schema::CreateKeptXml(fbb, path, k.position, static_cast<schema::KeptKind>(k.kept->kind), name, text));
   }
   const auto names_vector = name_entries.empty() ? 0 : fbb.CreateVector(name_entries);
   const auto kept_vector = kept_entries.empty() ? 0 : fbb.CreateVector(kept_entries);
@@ -240,13 +256,15 @@ std::vector<uint8_t> build_info(const std::vector<KeptEntry>& kept, const std::v
     fbb.ForceVectorAlignment(binding.bfbs().size(), 1, 16);
     schema_vector = fbb.CreateVector(binding.bfbs().data(), binding.bfbs().size());
   }
-  schema::FinishResourceInfoBuffer(fbb, schema::CreateResourceInfo(fbb, kFormatVersion, binding.schema_fingerprint(), names_vector, kept_vector, schema_vector));
+  schema::FinishResourceInfoBuffer(fbb, schema::CreateResourceInfo(fbb, kFormatVersion, binding.schema_fingerprint(),
+                                                                   names_vector, kept_vector, schema_vector));
   return {fbb.GetBufferPointer(), fbb.GetBufferPointer() + fbb.GetSize()};
 }
 
 }  // namespace
 
-BuildResult build_resource(TableValue& root, const Binding& binding, const std::vector<NameUse>& names, const CompileOptions& options) {
+BuildResult build_resource(TableValue& root, const Binding& binding, const std::vector<NameUse>& names,
+                           const CompileOptions& options) {
   BuildResult result;
   SizeEstimate estimate;
   estimate.add(root, {});
@@ -265,8 +283,8 @@ BuildResult build_resource(TableValue& root, const Binding& binding, const std::
   const uint64_t size = sealed_size(builder.payload().size(), info.size());
   if (size > limit) return refuse(size);
   result.bytes.resize(size);
-  seal_resource(std::as_writable_bytes(std::span(result.bytes)), builder.payload(), std::as_bytes(std::span(info)), binding.kind(),
-                binding.layout_fingerprint());
+  seal_resource(std::as_writable_bytes(std::span(result.bytes)), builder.payload(), std::as_bytes(std::span(info)),
+                binding.kind(), binding.layout_fingerprint());
   result.kept = kept.size();
   return result;
 }

@@ -20,6 +20,7 @@ struct BuildResult {
 };
 
 /// `names`: distinct by hash (the first spelling of each is stored).
-BuildResult build_resource(TableValue& root, const Binding& binding, const std::vector<NameUse>& names, const CompileOptions& options);
+BuildResult build_resource(TableValue& root, const Binding& binding, const std::vector<NameUse>& names,
+                           const CompileOptions& options);
 
 }  // namespace meridian::tools

@@ -52,9 +52,11 @@ class Diff {
         append_scalar_text(out, r, f, at);
         return out.empty() ? "''" : out;
       }
-      case FieldKind::string: return "'" + std::string(string_at(at)) + "'";
+      case FieldKind::string:
+        return "'" + std::string(string_at(at)) + "'";
       case FieldKind::structure:
-      case FieldKind::table: return text(r, object_field(o, f));
+      case FieldKind::table:
+        return text(r, object_field(o, f));
       case FieldKind::union_value: {
         const EnumValue* m = union_member(o, f);
         return m == nullptr ? "(none)" : m->xml + text(r, {follow(at), m->type});
@@ -86,8 +88,8 @@ class Diff {
       const std::string here = path_join(path, f.name);
       const bool in_a = field_address(a, f) != nullptr, in_b = field_address(b, f) != nullptr;
       if (!in_a && !in_b) continue;
-      const bool vector = f.kind == FieldKind::struct_vector || f.kind == FieldKind::table_vector || f.kind == FieldKind::scalar_vector ||
-                          f.kind == FieldKind::string_vector;
+      const bool vector = f.kind == FieldKind::struct_vector || f.kind == FieldKind::table_vector ||
+                          f.kind == FieldKind::scalar_vector || f.kind == FieldKind::string_vector;
       if (vector) {
         elements(f, in_a ? vector_field(a, f) : VectorView{}, in_b ? vector_field(b, f) : VectorView{}, here);
         continue;
@@ -108,8 +110,8 @@ class Diff {
     }
   }
 
-  // Equal elements are paired first, in order (longest common run at both ends, then by content); what is left is paired
-  // by position between them. So an insertion shows as one added element, not as a change of all that follow.
+  // Equal elements are paired first, in order (longest common run at both ends, then by content); what is left is
+  // paired by position between them. So an insertion shows as one added element, not as a change of all that follow.
   void elements(const FieldPlan& f, const VectorView& a, const VectorView& b, const std::string& path) {
     std::vector<std::string> ta(a.count), tb(b.count);
     for (uint32_t i = 0; i < a.count; ++i) ta[i] = element_text(a_, f, a, i);
@@ -137,8 +139,9 @@ class Diff {
     }
   }
 
-  void changed(const FieldPlan& f, const VectorView& a, const VectorView& b, const std::string& path, uint32_t i, uint32_t end_a,
-               uint32_t j, uint32_t end_b, const std::vector<std::string>& ta, const std::vector<std::string>& tb) {
+  void changed(const FieldPlan& f, const VectorView& a, const VectorView& b, const std::string& path, uint32_t i,
+               uint32_t end_a, uint32_t j, uint32_t end_b, const std::vector<std::string>& ta,
+               const std::vector<std::string>& tb) {
     for (; i < end_a && j < end_b; ++i, ++j) {
       const std::string here = i == j ? path_index(path, i) : path_index(path, i) + "=>[" + std::to_string(j) + "]";
       if (f.kind == FieldKind::struct_vector || f.kind == FieldKind::table_vector)
@@ -181,8 +184,10 @@ class Diff {
 }  // namespace
 
 std::vector<std::string> diff_lines(const LoadedResource& a, const LoadedResource& b) {
-  if (a.resource.kind() != b.resource.kind()) return {"kind: " + kind_text(a.resource.kind()) + " -> " + kind_text(b.resource.kind())};
-  if (a.binding->layout_fingerprint() != b.binding->layout_fingerprint()) return {"schema: the files are read by different schemas"};
+  if (a.resource.kind() != b.resource.kind())
+    return {"kind: " + kind_text(a.resource.kind()) + " -> " + kind_text(b.resource.kind())};
+  if (a.binding->layout_fingerprint() != b.binding->layout_fingerprint())
+    return {"schema: the files are read by different schemas"};
   return Diff(a, b).run();
 }
 

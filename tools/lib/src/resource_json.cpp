@@ -34,13 +34,22 @@ class JsonDump {
       }
       if (f.kind == FieldKind::scalar && !f.in_xml && f.enumeration != nullptr && f.enumeration->is_union) continue;
       if (f.kind == FieldKind::union_value)  // as FlatBuffers' own JSON has it
-        if (const EnumValue* const member = union_member(o, f)) json_.member(f.name + "_type", std::string_view(member->name));
+        if (const EnumValue* const member = union_member(o, f))
+          json_.member(f.name + "_type", std::string_view(member->name));
       json_.key(f.name);
       switch (f.kind) {
-        case FieldKind::scalar: scalar(f, at); break;
-        case FieldKind::string: json_.value(string_at(at)); break;
-        case FieldKind::structure: object({at, f.type}, one_line); break;
-        case FieldKind::table: object({follow(at), f.type}, one_line); break;
+        case FieldKind::scalar:
+          scalar(f, at);
+          break;
+        case FieldKind::string:
+          json_.value(string_at(at));
+          break;
+        case FieldKind::structure:
+          object({at, f.type}, one_line);
+          break;
+        case FieldKind::table:
+          object({follow(at), f.type}, one_line);
+          break;
         case FieldKind::union_value: {
           const EnumValue* const member = union_member(o, f);
           if (member == nullptr) {
@@ -52,7 +61,8 @@ class JsonDump {
           json_.end_object();
           break;
         }
-        default: vector(o, f);
+        default:
+          vector(o, f);
       }
     }
   }
@@ -87,9 +97,12 @@ class JsonDump {
     json_.begin_array(plain);
     for (uint32_t i = 0; i < v.count; ++i) {
       const uint8_t* const at = v.data + size_t{i} * v.stride;
-      if (f.kind == FieldKind::scalar_vector) scalar(f, at);
-      else if (f.kind == FieldKind::string_vector) json_.value(string_at(at));
-      else object(element(v, f, i), true);
+      if (f.kind == FieldKind::scalar_vector)
+        scalar(f, at);
+      else if (f.kind == FieldKind::string_vector)
+        json_.value(string_at(at));
+      else
+        object(element(v, f, i), true);
     }
     json_.end_array();
   }
@@ -110,11 +123,12 @@ void count_vectors(ObjectView o, const std::string& path, std::vector<VectorCoun
     const std::string here = path_join(path, f.name);
     if (f.kind == FieldKind::table) count_vectors(object_field(o, f), here, out);
     if (f.kind == FieldKind::union_value) {
-      if (const EnumValue* m = union_member(o, f)) count_vectors({follow(field_address(o, f)), m->type}, here + ":" + m->name, out);
+      if (const EnumValue* m = union_member(o, f))
+        count_vectors({follow(field_address(o, f)), m->type}, here + ":" + m->name, out);
       continue;
     }
-    if (f.kind != FieldKind::scalar_vector && f.kind != FieldKind::string_vector && f.kind != FieldKind::struct_vector &&
-        f.kind != FieldKind::table_vector)
+    if (f.kind != FieldKind::scalar_vector && f.kind != FieldKind::string_vector &&
+        f.kind != FieldKind::struct_vector && f.kind != FieldKind::table_vector)
       continue;
     const VectorView v = vector_field(o, f);
     auto it = std::find_if(out.begin(), out.end(), [&](const VectorCount& c) { return c.path == here; });
@@ -194,9 +208,10 @@ std::string stats_json(const LoadedResource& r) {
 }
 
 std::string stats_text(const LoadedResource& r) {
-  std::string out = r.path + ": " + kind_text(r.resource.kind()) + ", " + std::to_string(r.bytes.size()) + " bytes (payload " +
-                    std::to_string(r.resource.payload().size()) + ", info " + std::to_string(r.resource.info().size()) + "), " +
-                    std::to_string(r.names.size()) + " names, " + std::to_string(kept_count(r)) + " kept\n";
+  std::string out = r.path + ": " + kind_text(r.resource.kind()) + ", " + std::to_string(r.bytes.size()) +
+                    " bytes (payload " + std::to_string(r.resource.payload().size()) + ", info " +
+                    std::to_string(r.resource.info().size()) + "), " + std::to_string(r.names.size()) + " names, " +
+                    std::to_string(kept_count(r)) + " kept\n";
   for (const VectorCount& c : counts(r)) {
     std::string line = "  " + c.path;
     line.resize(std::max<size_t>(line.size() + 1, 52), ' ');

@@ -43,7 +43,8 @@ void read_info(LoadedResource& out) {
     for (const schema::NameEntry* n : *info->names()) out.names.emplace(n->hash(), n->text()->string_view());
   if (info->kept() != nullptr)
     for (const schema::KeptXml* k : *info->kept())
-      out.kept[k->path()->str()].push_back({static_cast<uint8_t>(k->kind()), k->name() ? k->name()->string_view() : std::string_view(),
+      out.kept[k->path()->str()].push_back({static_cast<uint8_t>(k->kind()),
+                                            k->name() ? k->name()->string_view() : std::string_view(),
                                             k->text() ? k->text()->string_view() : std::string_view()});
 }
 
@@ -54,7 +55,8 @@ bool read_file(const std::string& path, std::vector<uint64_t>& storage, size_t& 
   bool good = file != nullptr;
   size = 0;
   while (good) {
-    if (storage.size() * 8 - size < (size_t{1} << 16)) storage.resize(std::max<size_t>(storage.size() * 2, size_t{1} << 14));
+    if (storage.size() * 8 - size < (size_t{1} << 16))
+      storage.resize(std::max<size_t>(storage.size() * 2, size_t{1} << 14));
     const size_t got = std::fread(reinterpret_cast<char*>(storage.data()) + size, 1, storage.size() * 8 - size, file);
     size += got;
     if (got > 0) continue;
@@ -81,14 +83,19 @@ bool open_stored(LoadedResource& out, size_t size, const LoadOptions& options, s
   std::span<const std::byte> embedded = embedded_schema(out.bytes);
 
   // What to read by: a schema from the command line, else ours, else the file's own.
-  if (!supplied.empty()) out.binding = bind(supplied, error);
-  else if (builtin != nullptr) out.binding = {Binding::builtin(kind), [](const Binding*) {}};
-  else if (!embedded.empty()) out.binding = bind(embedded, error);
-  else error = "no schema for this kind: give --schema, or compile with --embed-schema";
+  if (!supplied.empty())
+    out.binding = bind(supplied, error);
+  else if (builtin != nullptr)
+    out.binding = {Binding::builtin(kind), [](const Binding*) {}};
+  else if (!embedded.empty())
+    out.binding = bind(embedded, error);
+  else
+    error = "no schema for this kind: give --schema, or compile with --embed-schema";
   if (out.binding == nullptr) return false;
   const auto current = std::as_bytes(out.binding->bfbs());
 
-  OpenOptions open{.kind = kind, .schema = builtin != nullptr && supplied.empty() ? std::span<const std::byte>() : current};
+  OpenOptions open{.kind = kind,
+                   .schema = builtin != nullptr && supplied.empty() ? std::span<const std::byte>() : current};
   Result<Resource> opened = open_resource(out.bytes, open);
   if (!opened.ok() && opened.status().code == StatusCode::layout_differs) {
     if (embedded.empty()) embedded = find_released_schema(kind, sections.value().trailer.layout_fingerprint);
@@ -100,7 +107,8 @@ bool open_stored(LoadedResource& out, size_t size, const LoadOptions& options, s
       }
       std::string differences = converted.value().differences();
       while (!differences.empty() && differences.back() == '\n') differences.pop_back();
-      for (size_t p = differences.find('\n'); p != std::string::npos; p = differences.find('\n', p)) differences.replace(p, 1, "; ");
+      for (size_t p = differences.find('\n'); p != std::string::npos; p = differences.find('\n', p))
+        differences.replace(p, 1, "; ");
       out.warning = "written by another layout and converted: " + differences;
       const std::span<const std::byte> bytes = converted.value().bytes();
       out.storage.assign(bytes.size() / 8 + 1, 0);
@@ -120,7 +128,8 @@ bool open_stored(LoadedResource& out, size_t size, const LoadOptions& options, s
 
 }  // namespace
 
-bool load_resource(const std::string& path, const LoadOptions& options, LoadedResource& out, std::string& error, int& exit_code) {
+bool load_resource(const std::string& path, const LoadOptions& options, LoadedResource& out, std::string& error,
+                   int& exit_code) {
   out = LoadedResource();
   out.path = path;
   size_t size = 0;
@@ -131,8 +140,8 @@ bool load_resource(const std::string& path, const LoadOptions& options, LoadedRe
   return open_stored(out, size, options, error);
 }
 
-bool view_resource(const std::string& name, std::span<const uint8_t> bytes, const LoadOptions& options, LoadedResource& out,
-                   std::string& error) {
+bool view_resource(const std::string& name, std::span<const uint8_t> bytes, const LoadOptions& options,
+                   LoadedResource& out, std::string& error) {
   out = LoadedResource();
   out.path = name;
   out.storage.assign(bytes.size() / 8 + 1, 0);

@@ -16,8 +16,8 @@ extern const char kXmlAttributesFbs[];  // schemas/meridian/xml.fbs, embedded by
 
 namespace {
 
-// `include "meridian/xml.fbs"` works in any schema, wherever the tool stands: if no file of that name is found, the parser
-// gets the embedded one. The hooks are global in FlatBuffers, so one schema is compiled at a time.
+// `include "meridian/xml.fbs"` works in any schema, wherever the tool stands: if no file of that name is found, the
+// parser gets the embedded one. The hooks are global in FlatBuffers, so one schema is compiled at a time.
 class XmlAttributesFile {
  public:
   XmlAttributesFile() : lock_(mutex()) {

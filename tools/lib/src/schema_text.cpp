@@ -37,15 +37,18 @@ class SchemaText {
     for (const reflection::Object* o : *schema_.objects())
       if (!o->is_struct()) object(*o);
     if (schema_.root_table() != nullptr) out_ += "root_type " + short_name(schema_.root_table()->name()) + ";\n";
-    if (schema_.file_ident() != nullptr && schema_.file_ident()->size() > 0) out_ += "file_identifier \"" + schema_.file_ident()->str() + "\";\n";
-    if (schema_.file_ext() != nullptr && schema_.file_ext()->size() > 0) out_ += "file_extension \"" + schema_.file_ext()->str() + "\";\n";
+    if (schema_.file_ident() != nullptr && schema_.file_ident()->size() > 0)
+      out_ += "file_identifier \"" + schema_.file_ident()->str() + "\";\n";
+    if (schema_.file_ext() != nullptr && schema_.file_ext()->size() > 0)
+      out_ += "file_extension \"" + schema_.file_ext()->str() + "\";\n";
     return std::move(out_);
   }
 
  private:
   static const char* base_name(reflection::BaseType type) {
-    static constexpr const char* names[] = {"none", "utype", "bool", "byte", "ubyte", "short", "ushort", "int", "uint",
-                                            "long", "ulong", "float", "double", "string", "vector", "object", "union", "array"};
+    static constexpr const char* names[] = {"none",   "utype",  "bool",   "byte",   "ubyte", "short",
+                                            "ushort", "int",    "uint",   "long",   "ulong", "float",
+                                            "double", "string", "vector", "object", "union", "array"};
     return static_cast<size_t>(type) < std::size(names) ? names[static_cast<size_t>(type)] : "none";
   }
 
@@ -66,8 +69,10 @@ class SchemaText {
       // An attribute without a value has the text "0" in a binary schema.
       if (kv->value() == nullptr || kv->value()->size() == 0 || kv->value()->str() == "0") continue;
       text += ": ";
-      if (key == "force_align") text += kv->value()->str();
-      else text.append("\"").append(kv->value()->str()).append("\"");
+      if (key == "force_align")
+        text += kv->value()->str();
+      else
+        text.append("\"").append(kv->value()->str()).append("\"");
     }
     if (!text.empty()) out_ += text + ")";
   }
@@ -93,7 +98,8 @@ class SchemaText {
       const reflection::Type* const type = v->union_type();
       if (type == nullptr || type->index() < 0) continue;
       docs(v->documentation(), "  ");
-      const std::string member = short_name(schema_.objects()->Get(static_cast<flatbuffers::uoffset_t>(type->index()))->name());
+      const std::string member =
+          short_name(schema_.objects()->Get(static_cast<flatbuffers::uoffset_t>(type->index()))->name());
       out_ += "  " + (member == v->name()->str() ? member : v->name()->str() + ":" + member) + ",\n";
     }
     out_ += "}\n\n";
@@ -103,10 +109,12 @@ class SchemaText {
   void object(const reflection::Object& o) {
     if (!done_.insert(o.name()->str()).second) return;
     std::vector<const reflection::Field*> fields(o.fields()->begin(), o.fields()->end());
-    std::sort(fields.begin(), fields.end(), [](const reflection::Field* a, const reflection::Field* b) { return a->offset() < b->offset(); });
+    std::sort(fields.begin(), fields.end(),
+              [](const reflection::Field* a, const reflection::Field* b) { return a->offset() < b->offset(); });
     if (o.is_struct())
       for (const reflection::Field* f : fields)
-        if (f->type()->base_type() == reflection::Obj) object(*schema_.objects()->Get(static_cast<flatbuffers::uoffset_t>(f->type()->index())));
+        if (f->type()->base_type() == reflection::Obj)
+          object(*schema_.objects()->Get(static_cast<flatbuffers::uoffset_t>(f->type()->index())));
     docs(o.documentation(), "");
     out_ += std::string(o.is_struct() ? "struct " : "table ") + short_name(o.name());
     attributes(o.attributes());
@@ -127,8 +135,9 @@ class SchemaText {
     const reflection::BaseType base = vector ? t.element() : t.base_type();
     std::string text = base_name(base);
     if (t.index() >= 0)
-      text = base == reflection::Obj ? short_name(schema_.objects()->Get(static_cast<flatbuffers::uoffset_t>(t.index()))->name())
-                                     : short_name(schema_.enums()->Get(static_cast<flatbuffers::uoffset_t>(t.index()))->name());
+      text = base == reflection::Obj
+                 ? short_name(schema_.objects()->Get(static_cast<flatbuffers::uoffset_t>(t.index()))->name())
+                 : short_name(schema_.enums()->Get(static_cast<flatbuffers::uoffset_t>(t.index()))->name());
     return vector ? "[" + text + "]" : text;
   }
 
@@ -146,7 +155,8 @@ class SchemaText {
     if (f.default_integer() == 0) return {};
     if (base == reflection::Bool) return " = true";
     if (f.type()->index() >= 0)
-      for (const reflection::EnumVal* v : *schema_.enums()->Get(static_cast<flatbuffers::uoffset_t>(f.type()->index()))->values())
+      for (const reflection::EnumVal* v :
+           *schema_.enums()->Get(static_cast<flatbuffers::uoffset_t>(f.type()->index()))->values())
         if (v->value() == f.default_integer()) return " = " + v->name()->str();
     return " = " + std::to_string(f.default_integer());
   }
@@ -170,6 +180,8 @@ class SchemaText {
 
 }  // namespace
 
-std::string schema_text(const LoadedResource& r) { return SchemaText(*reflection::GetSchema(r.binding->bfbs().data())).run(); }
+std::string schema_text(const LoadedResource& r) {
+  return SchemaText(*reflection::GetSchema(r.binding->bfbs().data())).run();
+}
 
 }  // namespace meridian::tools

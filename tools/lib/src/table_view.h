@@ -86,7 +86,8 @@ inline std::string path_index(const std::string& path, uint32_t i) { return path
 
 /// The four letters of a kind.
 inline std::string kind_text(uint32_t kind) {
-  return {static_cast<char>(kind), static_cast<char>(kind >> 8), static_cast<char>(kind >> 16), static_cast<char>(kind >> 24)};
+  return {static_cast<char>(kind), static_cast<char>(kind >> 8), static_cast<char>(kind >> 16),
+          static_cast<char>(kind >> 24)};
 }
 
 /// A scalar as it stands in XML: number, name, enumerator, flag names, colour.

@@ -17,17 +17,20 @@ bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
 
 bool equal_folded(std::string_view a, std::string_view b) {
-  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) { return lower(x) == lower(y); });
+  return a.size() == b.size() &&
+         std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) { return lower(x) == lower(y); });
 }
 
 bool has_decimal_comma(std::string_view t) {
   const size_t comma = t.find(',');
   if (comma == std::string_view::npos || comma == 0 || comma + 1 >= t.size()) return false;
-  return std::all_of(t.begin(), t.end(), [](char c) { return (c >= '0' && c <= '9') || c == ',' || c == '.' || c == '-' || c == '+' || c == 'e' || c == 'E'; });
+  return std::all_of(t.begin(), t.end(), [](char c) {
+    return (c >= '0' && c <= '9') || c == ',' || c == '.' || c == '-' || c == '+' || c == 'e' || c == 'E';
+  });
 }
 
-// from_chars says "out of range" for both ends. Which one it was follows from the decimal exponent of the first digit that
-// is not 0.
+// from_chars says "out of range" for both ends. Which one it was follows from the decimal exponent of the first digit
+// that is not 0.
 bool is_underflow(std::string_view t) {
   const size_t e = t.find_first_of("eE");
   const std::string_view mantissa = t.substr(0, e);
@@ -53,7 +56,8 @@ ParsedNumber parse_as(std::string_view t) {
   if (plus) t.remove_prefix(1);
   F value{};
   const auto [end, ec] = std::from_chars(t.data(), t.data() + t.size(), value);
-  if (ec == std::errc::invalid_argument || end != t.data() + t.size() || (plus && !t.empty() && (t[0] == '-' || t[0] == '+'))) {
+  if (ec == std::errc::invalid_argument || end != t.data() + t.size() ||
+      (plus && !t.empty() && (t[0] == '-' || t[0] == '+'))) {
     out.error = has_decimal_comma(t) ? NumberError::decimal_comma : NumberError::not_a_number;
     // Spellings of nan and inf that from_chars does not take are still that.
     for (const std::string_view word : {"1.#inf", "1.#qnan", "-1.#inf", "-1.#ind", "infinity", "-infinity"})
@@ -86,18 +90,23 @@ bool is_signed(Scalar s) { return s == Scalar::i8 || s == Scalar::i16 || s == Sc
 
 uint32_t scalar_size(Scalar scalar) {
   switch (scalar) {
-    case Scalar::none: return 0;
+    case Scalar::none:
+      return 0;
     case Scalar::u8:
     case Scalar::i8:
-    case Scalar::boolean: return 1;
+    case Scalar::boolean:
+      return 1;
     case Scalar::u16:
-    case Scalar::i16: return 2;
+    case Scalar::i16:
+      return 2;
     case Scalar::u32:
     case Scalar::i32:
-    case Scalar::f32: return 4;
+    case Scalar::f32:
+      return 4;
     case Scalar::u64:
     case Scalar::i64:
-    case Scalar::f64: return 8;
+    case Scalar::f64:
+      return 8;
   }
   return 0;
 }
@@ -131,10 +140,14 @@ uint64_t load_bits(const uint8_t* at, uint32_t size) {
 
 int64_t signed_value(Scalar s, uint64_t bits) {
   switch (s) {
-    case Scalar::i8: return static_cast<int8_t>(bits);
-    case Scalar::i16: return static_cast<int16_t>(bits);
-    case Scalar::i32: return static_cast<int32_t>(bits);
-    default: return static_cast<int64_t>(bits);
+    case Scalar::i8:
+      return static_cast<int8_t>(bits);
+    case Scalar::i16:
+      return static_cast<int16_t>(bits);
+    case Scalar::i32:
+      return static_cast<int32_t>(bits);
+    default:
+      return static_cast<int64_t>(bits);
   }
 }
 
@@ -176,14 +189,16 @@ ParsedNumber parse_integer(std::string_view text, Scalar scalar) {
   uint64_t magnitude = 0;
   const auto [end, ec] = std::from_chars(t.data(), t.data() + t.size(), magnitude, base);
   if (ec == std::errc::invalid_argument || end != t.data() + t.size()) {
-    const bool float_form = ec != std::errc::invalid_argument ? *end == '.' || *end == 'e' || *end == 'E' : t.starts_with('.');
+    const bool float_form =
+        ec != std::errc::invalid_argument ? *end == '.' || *end == 'e' || *end == 'E' : t.starts_with('.');
     if (base == 10 && float_form) {
       // A float in an integer field: fine where it is one exactly. Doubles hold every 32-bit integer.
       const ParsedNumber f = parse_float(whole, Scalar::f64);
       const double value = std::bit_cast<double>(f.bits);
       if (f.error == NumberError::none) {
         if (value != std::floor(value)) return {NumberError::not_an_integer, 0};
-        if (value < static_cast<double>(scalar_min(scalar)) || value > static_cast<double>(scalar_max(scalar)) || std::fabs(value) > 9007199254740992.0)
+        if (value < static_cast<double>(scalar_min(scalar)) || value > static_cast<double>(scalar_max(scalar)) ||
+            std::fabs(value) > 9007199254740992.0)
           return {NumberError::out_of_range, 0};
         return {NumberError::exact_float, static_cast<uint64_t>(static_cast<int64_t>(value)) & mask(scalar)};
       }
@@ -198,7 +213,8 @@ ParsedNumber parse_integer(std::string_view text, Scalar scalar) {
   const uint64_t limit_here = negative ? (is_signed(scalar) ? limit + 1 : 0) : limit;
   // 0xFFFFFFFF in a signed 32-bit field is -1 spelt as a bit pattern.
   const bool pattern = base == 16 && is_signed(scalar) && !negative && magnitude <= mask(scalar);
-  if (ec == std::errc::result_out_of_range || (magnitude > limit_here && !pattern)) return {NumberError::out_of_range, 0};
+  if (ec == std::errc::result_out_of_range || (magnitude > limit_here && !pattern))
+    return {NumberError::out_of_range, 0};
   out.bits = (negative ? ~magnitude + 1 : magnitude) & mask(scalar);
   return out;
 }
@@ -232,9 +248,15 @@ void append_number(std::string& out, Scalar scalar, uint64_t bits) {
   char* const begin = text.data();
   char* const end = begin + text.size();
   switch (scalar) {
-    case Scalar::f32: r = std::to_chars(begin, end, std::bit_cast<float>(static_cast<uint32_t>(bits))); break;
-    case Scalar::f64: r = std::to_chars(begin, end, std::bit_cast<double>(bits)); break;
-    case Scalar::boolean: out += bits != 0 ? "true" : "false"; return;
+    case Scalar::f32:
+      r = std::to_chars(begin, end, std::bit_cast<float>(static_cast<uint32_t>(bits)));
+      break;
+    case Scalar::f64:
+      r = std::to_chars(begin, end, std::bit_cast<double>(bits));
+      break;
+    case Scalar::boolean:
+      out += bits != 0 ? "true" : "false";
+      return;
     default:
       r = is_signed(scalar) ? std::to_chars(begin, end, signed_value(scalar, bits)) : std::to_chars(begin, end, bits);
   }

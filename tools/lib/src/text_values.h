@@ -33,11 +33,11 @@ enum class NumberError : uint8_t {
   empty,
   not_a_number,
   decimal_comma,
-  out_of_range,     ///< integer outside the type
-  not_finite,       ///< nan, inf, overflow
-  not_an_integer,   ///< 12.5 in an integer field
-  exact_float,      ///< 12.0 or 1e3 in an integer field: value is valid, worth a warning
-  underflow,        ///< value is (signed) zero, worth a note
+  out_of_range,    ///< integer outside the type
+  not_finite,      ///< nan, inf, overflow
+  not_an_integer,  ///< 12.5 in an integer field
+  exact_float,     ///< 12.0 or 1e3 in an integer field: value is valid, worth a warning
+  underflow,       ///< value is (signed) zero, worth a note
 };
 
 struct ParsedNumber {

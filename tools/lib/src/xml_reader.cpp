@@ -43,7 +43,9 @@ size_t find_bad_attribute(std::string_view text) {
           return p;
         }
         const size_t name = p;
-        while (p < text.size() && !is_blank(text[p]) && text[p] != '=' && text[p] != '>' && text[p] != '/' && text[p] != '"' && text[p] != '\'') ++p;
+        while (p < text.size() && !is_blank(text[p]) && text[p] != '=' && text[p] != '>' && text[p] != '/' &&
+               text[p] != '"' && text[p] != '\'')
+          ++p;
         if (p == name || (text[name] >= '0' && text[name] <= '9')) return name;
         const size_t name_end = p;
         const std::string_view attribute = text.substr(name, name_end - name);
@@ -68,13 +70,26 @@ size_t find_bad_attribute(std::string_view text) {
 void append_escaped(std::string& out, std::string_view text, bool in_attribute) {
   for (const char c : text) {
     switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': in_attribute ? out += "&quot;" : out += c; break;
-      case '\n': in_attribute ? out += "&#10;" : out += c; break;
-      case '\r': out += "&#13;"; break;
-      default: out += c;
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        in_attribute ? out += "&quot;" : out += c;
+        break;
+      case '\n':
+        in_attribute ? out += "&#10;" : out += c;
+        break;
+      case '\r':
+        out += "&#13;";
+        break;
+      default:
+        out += c;
     }
   }
 }
@@ -116,7 +131,8 @@ void ItemList::append(ItemList&& next) {
 // --- places ----------------------------------------------------------------------------------------------------------
 
 size_t Reader::offset(const char* p) const {
-  if (text_place_ != nullptr && p >= text_place_ && p <= text_place_ + text_size_) return offset_in_text(static_cast<size_t>(p - text_place_));
+  if (text_place_ != nullptr && p >= text_place_ && p <= text_place_ + text_size_)
+    return offset_in_text(static_cast<size_t>(p - text_place_));
   const size_t copy = static_cast<size_t>(p - mapping_.base);
   const auto after = std::upper_bound(mapping_.segments.begin(), mapping_.segments.end(), copy,
                                       [](size_t c, const Segment& s) { return c < s.copy; });
@@ -166,7 +182,8 @@ std::string_view Reader::blanked(std::string_view bytes, size_t begin, std::stri
 std::unique_ptr<tinyxml2::XMLDocument> Reader::parse(std::string_view bytes, Mapping& mapping, size_t source_begin) {
   text_place_ = nullptr;  // pointed into a document that may be gone
   auto document = std::make_unique<tinyxml2::XMLDocument>(true, tinyxml2::PRESERVE_WHITESPACE);
-  if (document->Parse(bytes.data(), bytes.size()) != tinyxml2::XML_SUCCESS || document->FirstChildElement() == nullptr) {
+  if (document->Parse(bytes.data(), bytes.size()) != tinyxml2::XML_SUCCESS ||
+      document->FirstChildElement() == nullptr) {
     malformed = true;
     return nullptr;
   }
@@ -211,8 +228,9 @@ bool is_rdr3_name(std::string_view name) {
 
 // Members that RDR 2 files have under a readable name. Found in published files.
 bool is_known_rdr3_name(std::string_view name) {
-  static constexpr std::string_view names[] = {"powerGridId", "txdRelationships", "id", "drawableDictionaryName", "visibilityDictionary",
-                                               "CExtensionDefScriptEntityId"};
+  static constexpr std::string_view names[] = {
+      "powerGridId",          "txdRelationships",           "id", "drawableDictionaryName",
+      "visibilityDictionary", "CExtensionDefScriptEntityId"};
   return std::find(std::begin(names), std::end(names), name) != std::end(names);
 }
 
@@ -231,7 +249,8 @@ void Reader::report_foreign(const Rule& rule, size_t at, std::string message, st
 
 bool Reader::ignorable_attribute(std::string_view name) {
   // What other tools add and nobody needs: the type of an array's elements, the kind of its text, an explicit null.
-  return name == "itemType" || name == "content" || name == "nil" || name.ends_with(":nil") || name == "xmlns" || name.starts_with("xmlns:");
+  return name == "itemType" || name == "content" || name == "nil" || name.ends_with(":nil") || name == "xmlns" ||
+         name.starts_with("xmlns:");
 }
 
 void Reader::keep(KeptKind kind, std::string name, std::string text) {
@@ -294,7 +313,8 @@ void Reader::keep_attribute(const tinyxml2::XMLAttribute& a) {
   if (ignorable_attribute(a.Name())) return;
   // Some tools write the structure's own name on every member. It says nothing new, but it is the author's: kept.
   if (std::string_view(a.Name()) != "type")
-    report_foreign(rules::unknown_name, offset(a.Name()), "unknown attribute '" + std::string(a.Name()) + "' kept as is", a.Name());
+    report_foreign(rules::unknown_name, offset(a.Name()),
+                   "unknown attribute '" + std::string(a.Name()) + "' kept as is", a.Name());
   keep(KeptKind::attribute, a.Name(), a.Value());
 }
 
@@ -307,7 +327,8 @@ void Reader::keep_stray_text(const Element& e) {
     if (text == nullptr) continue;
     const std::string_view t = trim(text->Value());
     if (t.empty()) continue;
-    report(rules::unknown_name, offset(t.data()), "text '" + std::string(t.substr(0, 40)) + "' in '" + e.Name() + "' has no meaning here; kept as is");
+    report(rules::unknown_name, offset(t.data()),
+           "text '" + std::string(t.substr(0, 40)) + "' in '" + e.Name() + "' has no meaning here; kept as is");
     all.append(all.empty() ? "" : " ").append(t);
   }
   if (!all.empty()) keep(KeptKind::text, {}, std::move(all));
@@ -372,7 +393,8 @@ void Reader::check_window(int window) {
 namespace {
 
 // One note for all that only RDR 2 files have, or findings of their own.
-void settle_dialect(std::vector<ForeignFinding>& foreign, const CompileOptions& options, std::vector<Finding>& findings) {
+void settle_dialect(std::vector<ForeignFinding>& foreign, const CompileOptions& options,
+                    std::vector<Finding>& findings) {
   const bool rdr3 = options.dialect == Dialect::rdr3 ||
                     std::any_of(foreign.begin(), foreign.end(), [](const ForeignFinding& f) { return f.by_pattern; });
   if (foreign.empty()) return;
@@ -380,17 +402,23 @@ void settle_dialect(std::vector<ForeignFinding>& foreign, const CompileOptions& 
     for (ForeignFinding& f : foreign) findings.push_back(std::move(f.finding));
     return;
   }
-  const auto first = std::min_element(foreign.begin(), foreign.end(), [](const ForeignFinding& a, const ForeignFinding& b) {
-    return a.finding.offset < b.finding.offset;
-  });
-  findings.push_back({&rules::unknown_name, Severity::note, first->finding.offset, {},
+  const auto first = std::min_element(
+      foreign.begin(), foreign.end(),
+      [](const ForeignFinding& a, const ForeignFinding& b) { return a.finding.offset < b.finding.offset; });
+  findings.push_back({&rules::unknown_name,
+                      Severity::note,
+                      first->finding.offset,
+                      {},
                       "an RDR 2 file: " + std::to_string(foreign.size()) +
-                          (foreign.size() == 1 ? " member or type that only RDR 2 has is kept as it is" : " members or types that only RDR 2 has are kept as they are"), {}});
+                          (foreign.size() == 1 ? " member or type that only RDR 2 has is kept as it is"
+                                               : " members or types that only RDR 2 has are kept as they are"),
+                      {}});
 }
 
 }  // namespace
 
-ReadResult read_xml(std::string_view text, const ScanResult& scan, const Binding& binding, const CompileOptions& options) {
+ReadResult read_xml(std::string_view text, const ScanResult& scan, const Binding& binding,
+                    const CompileOptions& options) {
   ReadResult result;
   std::vector<WindowTask> tasks;
   Reader skeleton(text, scan, binding, options);
@@ -450,8 +478,12 @@ ReadResult read_xml(std::string_view text, const ScanResult& scan, const Binding
     const std::string_view root = text.substr(scan.root.begin, scan.root.end - scan.root.begin);
     const size_t bad = find_bad_attribute(root);
     result.findings.clear();
-    result.findings.push_back({&rules::malformed_xml, Severity::error, scan.root.begin + (bad == npos ? 0 : bad), {},
-                               "a tag is not well formed (attributes are written name=\"value\", each once)", {}});
+    result.findings.push_back({&rules::malformed_xml,
+                               Severity::error,
+                               scan.root.begin + (bad == npos ? 0 : bad),
+                               {},
+                               "a tag is not well formed (attributes are written name=\"value\", each once)",
+                               {}});
   }
   return result;
 }
@@ -472,8 +504,10 @@ size_t locate_value(std::string_view text, size_t element, std::string_view chil
     }
     const size_t close = from.find('>', open);
     if (close == npos) break;
-    if (from[open + 1] == '/') --depth;
-    else if (from[close - 1] != '/') ++depth;
+    if (from[open + 1] == '/')
+      --depth;
+    else if (from[close - 1] != '/')
+      ++depth;
     p = close + 1;
     if (depth == 0) {
       end = p;
@@ -487,8 +521,10 @@ size_t locate_value(std::string_view text, size_t element, std::string_view chil
   const tinyxml2::XMLElement* found = document.RootElement()->FirstChildElement(std::string(child).c_str());
   if (found == nullptr) return element;
   const char* at = found->Name();
-  if (const tinyxml2::XMLAttribute* value = found->FindAttribute("value")) at = value->Value();
-  else if (found->GetText() != nullptr) at = trim(found->GetText()).data();
+  if (const tinyxml2::XMLAttribute* value = found->FindAttribute("value"))
+    at = value->Value();
+  else if (found->GetText() != nullptr)
+    at = trim(found->GetText()).data();
   return element - 1 + static_cast<size_t>(at - base);
 }
 

@@ -24,7 +24,8 @@ struct ReadResult {
 };
 
 /// Requires: scan has no findings and its root element has the name of binding.root().
-ReadResult read_xml(std::string_view text, const ScanResult& scan, const Binding& binding, const CompileOptions& options);
+ReadResult read_xml(std::string_view text, const ScanResult& scan, const Binding& binding,
+                    const CompileOptions& options);
 
 /// The offset of a child's value inside the element whose name begins at `element`, for findings made after reading:
 /// its `value` attribute or text; the element's own offset if there is no such child.

@@ -47,7 +47,8 @@ void Reader::table_attributes(const Element& e, const TypePlan& plan, TableValue
     const std::string_view name = a->Name();
     if (name == "type") {
       const std::string_view type = a->Value();
-      if (type != plan.xml && std::find(plan.aliases.begin(), plan.aliases.end(), type) == plan.aliases.end()) keep_attribute(*a);
+      if (type != plan.xml && std::find(plan.aliases.begin(), plan.aliases.end(), type) == plan.aliases.end())
+        keep_attribute(*a);
       continue;
     }
     const int index = plan.find_attribute(name);
@@ -147,8 +148,10 @@ void Reader::read_field(const Element& e, const TypePlan& owner, const FieldPlan
       out.table = std::make_unique<TableValue>();
       read_table(e, *f.type, *out.table);
       return;
-    case FieldKind::union_value: return;
-    default: read_vector(e, owner, f, out);
+    case FieldKind::union_value:
+      return;
+    default:
+      read_vector(e, owner, f, out);
   }
 }
 
@@ -157,15 +160,20 @@ void Reader::read_field(const Element& e, const TypePlan& owner, const FieldPlan
 void Reader::read_struct_field(const Element& e, const FieldPlan& f, uint8_t* at) {
   sub_path_.emplace_back(f.name);
   switch (f.converter) {
-    case Converter::attributes: read_attribute_lanes(e, f, at); break;
-    case Converter::named_lanes: read_named_lanes(e, f, at); break;
+    case Converter::attributes:
+      read_attribute_lanes(e, f, at);
+      break;
+    case Converter::named_lanes:
+      read_named_lanes(e, f, at);
+      break;
     case Converter::text_lanes: {
       const char* place = nullptr;
       const std::string_view text = content(e, true, place);
       if (!trim(text).empty()) read_lanes(text, place, *f.type, at, false, f.xml);
       break;
     }
-    default: read_struct(e, *f.type, at);
+    default:
+      read_struct(e, *f.type, at);
   }
   sub_path_.pop_back();
 }
@@ -236,13 +244,16 @@ void Reader::note_missing(size_t at, const FieldPlan& f, const uint8_t* bytes) {
   if (f.kind == FieldKind::scalar && !f.optional) {
     const uint64_t bits = bytes != nullptr ? load_bits(bytes, f.size) : f.default_bits;
     const EnumValue* v = f.enumeration != nullptr ? f.enumeration->find(signed_value(f.scalar, bits)) : nullptr;
-    if (v != nullptr && f.converter == Converter::enum_text) assumed = v->xml;
-    else append_number(assumed, f.scalar, bits);
+    if (v != nullptr && f.converter == Converter::enum_text)
+      assumed = v->xml;
+    else
+      append_number(assumed, f.scalar, bits);
   } else if (f.kind == FieldKind::structure) {
     for (const FieldPlan& lane : f.type->fields) {
       if (lane.kind != FieldKind::scalar) continue;
       if (!assumed.empty()) assumed += ' ';
-      append_number(assumed, lane.scalar, load_bits((bytes != nullptr ? bytes : f.default_bytes.data()) + lane.offset, lane.size));
+      append_number(assumed, lane.scalar,
+                    load_bits((bytes != nullptr ? bytes : f.default_bytes.data()) + lane.offset, lane.size));
     }
   } else {
     assumed = "empty";
@@ -261,12 +272,15 @@ void Reader::apply_derive(const TypePlan& plan, uint8_t* bytes, const Seen& seen
     if (f.derive == Derive::none || seen.test(i)) continue;
     if (f.derive == Derive::lod_level) {
       const FieldPlan* parent = field_named(plan, "parent_index");
-      const bool orphan = parent != nullptr && signed_value(parent->scalar, load_bits(bytes + parent->offset, parent->size)) == -1;
+      const bool orphan =
+          parent != nullptr && signed_value(parent->scalar, load_bits(bytes + parent->offset, parent->size)) == -1;
       for (const EnumValue& v : f.enumeration->values)
-        if (v.name == (orphan ? "ORPHANHD" : "HD")) store_bits(bytes + f.offset, f.size, static_cast<uint64_t>(v.value));
+        if (v.name == (orphan ? "ORPHANHD" : "HD"))
+          store_bits(bytes + f.offset, f.size, static_cast<uint64_t>(v.value));
     }
     if (f.derive == Derive::asset_name)
-      if (const FieldPlan* name = field_named(plan, "name")) std::memcpy(bytes + f.offset, bytes + name->offset, f.size);
+      if (const FieldPlan* name = field_named(plan, "name"))
+        std::memcpy(bytes + f.offset, bytes + name->offset, f.size);
     const FieldPlan* lo = field_named(plan, "bb_min");
     const FieldPlan* hi = field_named(plan, "bb_max");
     if (lo == nullptr || hi == nullptr) continue;
@@ -358,14 +372,16 @@ void Reader::read_lanes(std::string_view text, const char* place, const TypePlan
   }
   if (lane < plan.fields.size())
     report(rules::not_a_number, Severity::error, offset(place),
-           std::string(what) + ": " + std::to_string(plan.fields.size()) + " numbers are needed, " + std::to_string(lane) + " given");
+           std::string(what) + ": " + std::to_string(plan.fields.size()) + " numbers are needed, " +
+               std::to_string(lane) + " given");
 }
 
 void Reader::read_named_lanes(const Element& e, const FieldPlan& f, uint8_t* at) {
   const std::string& pattern = f.lanes_pattern;
   const size_t hole = pattern.find("{}");
   const std::string_view prefix = std::string_view(pattern).substr(0, hole);
-  const std::string_view suffix = hole == std::string::npos ? std::string_view() : std::string_view(pattern).substr(hole + 2);
+  const std::string_view suffix =
+      hole == std::string::npos ? std::string_view() : std::string_view(pattern).substr(hole + 2);
   for (const tinyxml2::XMLAttribute* a = e.FirstAttribute(); a != nullptr; a = a->Next()) keep_attribute(*a);
   keep_stray_text(e);
   Seen seen;
@@ -375,7 +391,9 @@ void Reader::read_named_lanes(const Element& e, const FieldPlan& f, uint8_t* at)
     for (size_t i = 0; i < f.type->fields.size(); ++i)
       if (name == std::string(prefix) + std::to_string(i) + std::string(suffix)) lane = i;
     if (lane == f.type->fields.size()) return keep_element(child, "element", nullptr);
-    if (seen.test(lane)) return report(rules::duplicate_element, offset(child), "second '" + std::string(name) + "'; the first one counts");
+    if (seen.test(lane))
+      return report(rules::duplicate_element, offset(child),
+                    "second '" + std::string(name) + "'; the first one counts");
     seen.set(lane);
     const FieldPlan& l = f.type->fields[lane];
     uint64_t bits = load_bits(at + l.offset, l.size);
@@ -395,7 +413,8 @@ void Reader::read_vector(const Element& e, const TypePlan& owner, const FieldPla
   for (const tinyxml2::XMLAttribute* a = e.FirstAttribute(); a != nullptr; a = a->Next()) keep_attribute(*a);
   ItemList& list = out.parts->front().items;
   bool has_items = e.FirstChildElement() != nullptr;
-  for (const tinyxml2::XMLNode* n = e.FirstChild(); n != nullptr && !has_items; n = n->NextSibling()) has_items = window_of(*n) >= 0;
+  for (const tinyxml2::XMLNode* n = e.FirstChild(); n != nullptr && !has_items; n = n->NextSibling())
+    has_items = window_of(*n) >= 0;
   if (!has_items) {
     if (f.converter == Converter::hex_bytes) return read_hex(e, f, list);
     if (f.converter == Converter::vectors) return read_vector_lines(e, f, list);
@@ -410,7 +429,8 @@ void Reader::read_vector(const Element& e, const TypePlan& owner, const FieldPla
     read_item(child, owner, f, out.parts->back().items, index++);
   };
   // Windows of structs and tables may be read by other threads; their places are known, so indices and labels are too.
-  const bool parallel = tasks_ != nullptr && f.item == "Item" && (f.kind == FieldKind::struct_vector || f.kind == FieldKind::table_vector) &&
+  const bool parallel = tasks_ != nullptr && f.item == "Item" &&
+                        (f.kind == FieldKind::struct_vector || f.kind == FieldKind::table_vector) &&
                         f.converter != Converter::vectors;
   for (const tinyxml2::XMLNode* node = e.FirstChild(); node != nullptr; node = node->NextSibling()) {
     if (const Element* child = node->ToElement()) {
@@ -447,7 +467,8 @@ void Reader::read_item(const Element& e, const TypePlan& owner, const FieldPlan&
         const char* place = nullptr;
         const std::string_view text = content(e, true, place);
         if (!trim(text).empty()) read_lanes(text, place, *f.type, at, false, f.xml);
-      } else if (f.converter == Converter::attributes || e.FirstAttribute() != nullptr || e.FirstChildElement() != nullptr) {
+      } else if (f.converter == Converter::attributes || e.FirstAttribute() != nullptr ||
+                 e.FirstChildElement() != nullptr) {
         read_attribute_lanes(e, f, at);
       } else {
         const char* place = nullptr;
@@ -506,7 +527,8 @@ void Reader::read_struct_item(const Element& e, const TypePlan& owner, const Fie
       record->place = offset(e);
     }
     if (record != nullptr) continue;
-    report_foreign(rules::unknown_type, offset(a->Value()), "unknown type '" + std::string(type) + "': read as '" + plan.xml + "', all else kept as is", type);
+    report_foreign(rules::unknown_type, offset(a->Value()),
+                   "unknown type '" + std::string(type) + "': read as '" + plan.xml + "', all else kept as is", type);
     keep(KeptKind::attribute, "type", std::string(type));
     unknown = true;
   }
@@ -519,7 +541,8 @@ void Reader::read_struct_item(const Element& e, const TypePlan& owner, const Fie
     for (size_t h = 0; h < f.hoisted.size(); ++h) {
       const FieldPlan& hoisted = owner.fields[static_cast<size_t>(f.hoisted[h])];
       if (!hoisted.item_type.empty() || hoisted.xml != child.Name()) continue;
-      if (hoisted_seen.test(h)) return report(rules::duplicate_element, offset(child), "second '" + hoisted.xml + "'; the first one counts");
+      if (hoisted_seen.test(h))
+        return report(rules::duplicate_element, offset(child), "second '" + hoisted.xml + "'; the first one counts");
       hoisted_seen.set(h);
       if (child.NoChildren() && child.FirstAttribute() == nullptr) return;
       return read_hoisted_items(child, hoisted, list.hoisted[h], self);
@@ -539,7 +562,8 @@ void Reader::read_struct_item(const Element& e, const TypePlan& owner, const Fie
   if (record != nullptr) finish_table(record->place, *record->type, *record, record_seen);
 }
 
-void Reader::read_hoisted_items(const Element& e, const FieldPlan& hoisted, std::vector<TableValue>& records, uint32_t owner) {
+void Reader::read_hoisted_items(const Element& e, const FieldPlan& hoisted, std::vector<TableValue>& records,
+                                uint32_t owner) {
   sub_path_.emplace_back(hoisted.name);
   for (const tinyxml2::XMLAttribute* a = e.FirstAttribute(); a != nullptr; a = a->Next()) keep_attribute(*a);
   keep_stray_text(e);
@@ -573,7 +597,8 @@ void Reader::read_union_item(const Element& e, const TypePlan& wrapper, TableVal
     if (v.type == nullptr || v.type->unknown_item || type.empty()) continue;
     const bool alias = std::find(v.type->aliases.begin(), v.type->aliases.end(), type) != v.type->aliases.end();
     if (v.type->xml != type && !alias) continue;
-    if (alias) report(rules::unknown_name, offset(a->Value()), "'" + std::string(type) + "' read as '" + v.type->xml + "'");
+    if (alias)
+      report(rules::unknown_name, offset(a->Value()), "'" + std::string(type) + "' read as '" + v.type->xml + "'");
     value.member = &v;
     read_table(e, *v.type, *value.table);
     out.fields.push_back(std::move(value));
@@ -582,11 +607,14 @@ void Reader::read_union_item(const Element& e, const TypePlan& wrapper, TableVal
   std::vector<std::string_view> known;
   for (const EnumValue& v : f.enumeration->values) {
     if (v.type == nullptr) continue;
-    if (v.type->unknown_item) value.member = &v;
-    else known.push_back(v.type->xml);
+    if (v.type->unknown_item)
+      value.member = &v;
+    else
+      known.push_back(v.type->xml);
   }
   const std::string_view near = nearest(type, known);
-  std::string message = type.empty() ? "an Item without a type, kept as is" : "unknown type '" + std::string(type) + "' kept as is";
+  std::string message =
+      type.empty() ? "an Item without a type, kept as is" : "unknown type '" + std::string(type) + "' kept as is";
   if (!near.empty()) message += "; did you mean '" + std::string(near) + "'?";
   report_foreign(rules::unknown_type, a != nullptr ? offset(a->Value()) : offset(e), std::move(message), type);
   if (value.member != nullptr) {
@@ -617,8 +645,10 @@ void Reader::read_number_text(const Element& e, const FieldPlan& f, ItemList& li
     while (end < text.size() && !is_blank(text[end])) ++end;
     uint64_t bits = 0;
     const std::string_view token = text.substr(i, end - i);
-    if (f.scalar == Scalar::boolean) scalar_from_text(token, place + i, e, f, bits);
-    else number_from_text(token, place + i, f, bits, f.xml);
+    if (f.scalar == Scalar::boolean)
+      scalar_from_text(token, place + i, e, f, bits);
+    else
+      number_from_text(token, place + i, f, bits, f.xml);
     list.bytes.resize(list.bytes.size() + f.size);
     store_bits(list.bytes.data() + list.bytes.size() - f.size, f.size, bits);
     ++list.count;
@@ -633,7 +663,8 @@ void Reader::read_vector_lines(const Element& e, const FieldPlan& f, ItemList& l
   const size_t lanes = f.type->fields.size();
   const auto add = [&](std::string_view line) {
     list.bytes.resize(list.bytes.size() + f.size);
-    read_lanes(line, place + (line.data() - text.data()), *f.type, list.bytes.data() + list.bytes.size() - f.size, true, f.xml);
+    read_lanes(line, place + (line.data() - text.data()), *f.type, list.bytes.data() + list.bytes.size() - f.size, true,
+               f.xml);
     ++list.count;
   };
   for (size_t i = 0; i < text.size();) {

@@ -23,13 +23,15 @@ std::string quoted(std::string_view text) {
 // What of a name is not as tools expect it, or empty.
 std::string_view suspicion(std::string_view name, bool archetype) {
   if (is_blank(name.front()) || is_blank(name.back())) return "a blank at its begin or end";
-  if (std::any_of(name.begin(), name.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; })) return "characters outside ASCII";
+  if (std::any_of(name.begin(), name.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; }))
+    return "characters outside ASCII";
   if (!archetype) return {};
   if (name.find_first_of(" \t") != std::string_view::npos) return "a blank inside";
   if (name.ends_with(".model") || name.ends_with(".mesh")) return "the suffix of a modelling tool";
   const size_t dot = name.rfind('.');
   if (dot != std::string_view::npos && dot + 1 < name.size() &&
-      std::all_of(name.begin() + static_cast<std::ptrdiff_t>(dot) + 1, name.end(), [](char c) { return c >= '0' && c <= '9'; }))
+      std::all_of(name.begin() + static_cast<std::ptrdiff_t>(dot) + 1, name.end(),
+                  [](char c) { return c >= '0' && c <= '9'; }))
     return "the counter of a copy";  // "qa_barrel.001"
   return {};
 }
@@ -101,12 +103,14 @@ void Reader::read_scalar(const Element& e, const FieldPlan& f, uint64_t& bits) {
     }
   }
   const char* place = nullptr;
-  const bool text_first = f.converter == Converter::name || f.converter == Converter::enum_text || f.converter == Converter::flag_text;
+  const bool text_first =
+      f.converter == Converter::name || f.converter == Converter::enum_text || f.converter == Converter::flag_text;
   const std::string_view text = content(e, text_first, place);
   scalar_from_text(text, place, e, f, bits);
 }
 
-void Reader::scalar_from_text(std::string_view text, const char* place, const Element& e, const FieldPlan& f, uint64_t& bits) {
+void Reader::scalar_from_text(std::string_view text, const char* place, const Element& e, const FieldPlan& f,
+                              uint64_t& bits) {
   if (place == nullptr) place = e.Name();
   if (place == text_place_ && f.converter != Converter::name) {
     // Text points at its first character that is no blank; a name keeps its blanks.
@@ -119,14 +123,17 @@ void Reader::scalar_from_text(std::string_view text, const char* place, const El
       const std::string_view name = trim_layout(text);
       bits = 0;
       if (name.empty()) {
-        if (f.required_name) report(rules::missing_name, Severity::warning, offset(e), "'" + f.xml + "' is empty; kept as name 0");
+        if (f.required_name)
+          report(rules::missing_name, Severity::warning, offset(e), "'" + f.xml + "' is empty; kept as name 0");
         return;
       }
       bits = name_from_text(name, text.empty() ? place : place + (name.data() - text.data()), f);
       return;
     }
-    case Converter::enum_text: return enum_from_text(text, place, f, bits);
-    case Converter::flag_text: return flags_from_text(text, place, f, bits);
+    case Converter::enum_text:
+      return enum_from_text(text, place, f, bits);
+    case Converter::flag_text:
+      return flags_from_text(text, place, f, bits);
     case Converter::hash_number: {
       const std::string_view t = trim(text);
       uint32_t hash = 0;
@@ -143,27 +150,36 @@ void Reader::scalar_from_text(std::string_view text, const char* place, const El
     }
     case Converter::color: {
       const std::string_view t = trim(text);
-      const bool hex = t.starts_with("0x") || t.starts_with("0X") || t.find_first_of("abcdefABCDEF") != std::string_view::npos;
+      const bool hex =
+          t.starts_with("0x") || t.starts_with("0X") || t.find_first_of("abcdefABCDEF") != std::string_view::npos;
       if (!hex || t.size() > 10) return number_from_text(text, place, f, bits, f.xml);
-      const std::string prefixed = t[0] == '0' && t.size() > 1 && (t[1] == 'x' || t[1] == 'X') ? std::string(t) : "0x" + std::string(t);
+      const std::string prefixed =
+          t[0] == '0' && t.size() > 1 && (t[1] == 'x' || t[1] == 'X') ? std::string(t) : "0x" + std::string(t);
       const ParsedNumber n = parse_integer(prefixed, f.scalar);
-      if (n.usable()) bits = n.bits;
-      else if (n.error == NumberError::out_of_range) report(rules::integer_range, offset(place), f.xml + ": " + quoted(t) + " has more than 8 hex digits");
-      else report(rules::not_a_number, offset(place), f.xml + ": " + quoted(t) + " is no colour (write 0xAARRGGBB)");
+      if (n.usable())
+        bits = n.bits;
+      else if (n.error == NumberError::out_of_range)
+        report(rules::integer_range, offset(place), f.xml + ": " + quoted(t) + " has more than 8 hex digits");
+      else
+        report(rules::not_a_number, offset(place), f.xml + ": " + quoted(t) + " is no colour (write 0xAARRGGBB)");
       return;
     }
-    default: break;
+    default:
+      break;
   }
   if (f.scalar == Scalar::boolean) {
     const int b = parse_boolean(text);
-    if (b >= 0) bits = static_cast<uint64_t>(b);
-    else report(rules::unknown_value, offset(place), f.xml + ": " + quoted(trim(text)) + " is neither true nor false");
+    if (b >= 0)
+      bits = static_cast<uint64_t>(b);
+    else
+      report(rules::unknown_value, offset(place), f.xml + ": " + quoted(trim(text)) + " is neither true nor false");
     return;
   }
   number_from_text(text, place, f, bits, f.xml);
 }
 
-void Reader::number_from_text(std::string_view text, const char* place, const FieldPlan& f, uint64_t& bits, std::string_view what) {
+void Reader::number_from_text(std::string_view text, const char* place, const FieldPlan& f, uint64_t& bits,
+                              std::string_view what) {
   const bool floating = is_float(f.scalar);
   const ParsedNumber n = floating ? parse_float(text, f.scalar) : parse_integer(text, f.scalar);
   const auto in_range = [&] {
@@ -173,11 +189,14 @@ void Reader::number_from_text(std::string_view text, const char* place, const Fi
   };
   if (n.error == NumberError::none && in_range()) {
     bits = n.bits;
-    if (f.enumeration != nullptr && !f.enumeration->flags && f.enumeration->find(signed_value(f.scalar, bits)) == nullptr) {
+    if (f.enumeration != nullptr && !f.enumeration->flags &&
+        f.enumeration->find(signed_value(f.scalar, bits)) == nullptr) {
       if (f.enumeration->closed)
-        report(rules::unknown_value, offset(place), std::string(what) + ": no value " + std::to_string(bits) + " in " + f.enumeration->name);
+        report(rules::unknown_value, offset(place),
+               std::string(what) + ": no value " + std::to_string(bits) + " in " + f.enumeration->name);
       else
-        report(rules::unknown_value, Severity::note, offset(place), std::string(what) + ": value " + std::to_string(bits) + " has no known meaning; kept");
+        report(rules::unknown_value, Severity::note, offset(place),
+               std::string(what) + ": value " + std::to_string(bits) + " has no known meaning; kept");
     }
     return;
   }
@@ -187,7 +206,10 @@ void Reader::number_from_text(std::string_view text, const char* place, const Fi
   const auto say = [&](const Rule& rule, Severity severity, const std::string& why) {
     report(own_rule != nullptr && severity == Severity::error ? *own_rule : rule, severity, offset(place), shown + why);
   };
-  const auto range = [&] { return " is outside " + std::to_string(f.range_min) + " to " + (f.scalar == Scalar::u64 ? "18446744073709551615" : std::to_string(f.range_max)); };
+  const auto range = [&] {
+    return " is outside " + std::to_string(f.range_min) + " to " +
+           (f.scalar == Scalar::u64 ? "18446744073709551615" : std::to_string(f.range_max));
+  };
   switch (n.error) {
     case NumberError::none:
     case NumberError::out_of_range:
@@ -201,17 +223,23 @@ void Reader::number_from_text(std::string_view text, const char* place, const Fi
       }
       return say(rules::integer_range, Severity::error, range());
     case NumberError::empty:
-      report(own_rule != nullptr ? *own_rule : rules::not_a_number, Severity::error, offset(place), name + ": no value");
+      report(own_rule != nullptr ? *own_rule : rules::not_a_number, Severity::error, offset(place),
+             name + ": no value");
       return;
-    case NumberError::not_a_number: return say(rules::not_a_number, Severity::error, " is not a number");
-    case NumberError::decimal_comma: return say(rules::not_a_number, Severity::error, " is not a number (use '.' as decimal point)");
-    case NumberError::not_finite: return say(rules::float_range, Severity::error, " is not a finite number of this size");
-    case NumberError::not_an_integer: return say(rules::not_an_integer, Severity::error, " is not an integer");
+    case NumberError::not_a_number:
+      return say(rules::not_a_number, Severity::error, " is not a number");
+    case NumberError::decimal_comma:
+      return say(rules::not_a_number, Severity::error, " is not a number (use '.' as decimal point)");
+    case NumberError::not_finite:
+      return say(rules::float_range, Severity::error, " is not a finite number of this size");
+    case NumberError::not_an_integer:
+      return say(rules::not_an_integer, Severity::error, " is not an integer");
     case NumberError::exact_float:
       if (!in_range()) return say(rules::integer_range, Severity::error, range());
       if (own_rule != nullptr) return say(*own_rule, Severity::error, " is not an integer");
       bits = n.bits;
-      return say(rules::not_an_integer, Severity::warning, " is written as a float; read as " + std::to_string(signed_value(f.scalar, n.bits)));
+      return say(rules::not_an_integer, Severity::warning,
+                 " is written as a float; read as " + std::to_string(signed_value(f.scalar, n.bits)));
     case NumberError::underflow:
       bits = n.bits;
       return say(rules::float_range, Severity::note, " is too small for this type; read as 0");
@@ -226,13 +254,16 @@ uint32_t Reader::name_from_text(std::string_view name, const char* place, const 
   check_known(name, place, f);
   if (!options_.lint) return hash;
   if (name.starts_with("hash_") || name.starts_with("0x"))
-    report(rules::suspicious_name, offset(place), "name " + quoted(name) + " looks like a hash but is none (1 to 8 hex digits); taken as text");
+    report(rules::suspicious_name, offset(place),
+           "name " + quoted(name) + " looks like a hash but is none (1 to 8 hex digits); taken as text");
   else if (const std::string_view why = suspicion(name, f.required_name); !why.empty())
     report(rules::suspicious_name, offset(place),
            "name " + quoted(name) + " has " + std::string(why) +
-               (why == "the counter of a copy" ? "; it looks like a copy of " + quoted(name.substr(0, name.rfind('.'))) : ""));
+               (why == "the counter of a copy" ? "; it looks like a copy of " + quoted(name.substr(0, name.rfind('.')))
+                                               : ""));
   else if (f.required_name && std::any_of(name.begin(), name.end(), [](char c) { return c >= 'A' && c <= 'Z'; }))
-    report(rules::suspicious_name, Severity::note, offset(place), "name " + quoted(name) + " has capitals; names are hashed in lower case");
+    report(rules::suspicious_name, Severity::note, offset(place),
+           "name " + quoted(name) + " has capitals; names are hashed in lower case");
   return hash;
 }
 
@@ -244,8 +275,9 @@ void Reader::check_known(std::string_view text, const char* place, const FieldPl
   for (const std::string_view known : list->names)
     if ((list->folded ? fold(known) : std::string(known)) == wanted) return;
   const std::string_view near = nearest(text, {list->names.begin(), list->names.end()});
-  report(*list->rule, offset(place), "unknown " + std::string(list->noun) + " " + quoted(text) +
-                                         (near.empty() ? "" : "; did you mean '" + std::string(near) + "'?"));
+  report(*list->rule, offset(place),
+         "unknown " + std::string(list->noun) + " " + quoted(text) +
+             (near.empty() ? "" : "; did you mean '" + std::string(near) + "'?"));
 }
 
 void Reader::enum_from_text(std::string_view text, const char* place, const FieldPlan& f, uint64_t& bits) {
@@ -264,7 +296,8 @@ void Reader::enum_from_text(std::string_view text, const char* place, const Fiel
       report(rules::unknown_value, at, f.xml + ": no value " + std::string(t) + " in " + f.enumeration->name);
     } else {
       bits = n.bits;
-      report(rules::unknown_value, Severity::note, at, f.xml + ": value " + std::string(t) + " has no known meaning; kept");
+      report(rules::unknown_value, Severity::note, at,
+             f.xml + ": value " + std::string(t) + " has no known meaning; kept");
     }
     return;
   }
@@ -275,8 +308,9 @@ void Reader::enum_from_text(std::string_view text, const char* place, const Fiel
     all += (all.empty() ? "" : ", ") + v.xml;
   }
   const std::string_view near = nearest(t, known);
-  report(rules::unknown_value, at, f.xml + ": unknown " + quoted(t) +
-                                       (near.empty() ? "" : "; did you mean " + std::string(near) + "?") + " (known: " + all + ")");
+  report(rules::unknown_value, at,
+         f.xml + ": unknown " + quoted(t) + (near.empty() ? "" : "; did you mean " + std::string(near) + "?") +
+             " (known: " + all + ")");
 }
 
 void Reader::flags_from_text(std::string_view text, const char* place, const FieldPlan& f, uint64_t& bits) {
@@ -313,7 +347,8 @@ void Reader::string_from_element(const Element& e, const FieldPlan& f, std::stri
   if (t.empty()) return;
   const char* const at = place + (t.data() - text.data());
   if (f.max_bytes != 0 && t.size() > f.max_bytes)
-    report(rules::limit_exceeded, offset(at), f.xml + ": " + std::to_string(t.size()) + " bytes, at most " + std::to_string(f.max_bytes) + " fit");
+    report(rules::limit_exceeded, offset(at),
+           f.xml + ": " + std::to_string(t.size()) + " bytes, at most " + std::to_string(f.max_bytes) + " fit");
   check_known(t, at, f);
 }
 
@@ -351,7 +386,12 @@ void Reader::read_hex(const Element& e, const FieldPlan& f, ItemList& list) {
       return;
     }
   }
-  const auto digit = [](char c) { return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1; };
+  const auto digit = [](char c) {
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
+  };
   for (const std::string_view t : tokens) {
     bool good = t.size() % 2 == 0;
     for (size_t i = 0; i + 1 < t.size() && good; i += 2) {
@@ -360,7 +400,8 @@ void Reader::read_hex(const Element& e, const FieldPlan& f, ItemList& list) {
       if (good) list.bytes.push_back(static_cast<uint8_t>(high * 16 + low));
     }
     if (good) continue;
-    report(rules::not_a_number, offset(place + (t.data() - text.data())), f.xml + ": " + quoted(t) + " is no pair of hex digits");
+    report(rules::not_a_number, offset(place + (t.data() - text.data())),
+           f.xml + ": " + quoted(t) + " is no pair of hex digits");
     break;
   }
   list.count = static_cast<uint32_t>(list.bytes.size());

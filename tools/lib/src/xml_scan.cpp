@@ -20,7 +20,9 @@ bool is_name_start(char c) {
 // Length of a valid UTF-8 sequence at p, or 0. Follows table 3-7 of the Unicode standard.
 size_t utf8_length(const unsigned char* p, const unsigned char* end) {
   const size_t left = static_cast<size_t>(end - p);
-  const auto tail = [&](size_t i, unsigned lo = 0x80, unsigned hi = 0xBF) { return i < left && p[i] >= lo && p[i] <= hi; };
+  const auto tail = [&](size_t i, unsigned lo = 0x80, unsigned hi = 0xBF) {
+    return i < left && p[i] >= lo && p[i] <= hi;
+  };
   if (p[0] < 0x80) return 1;
   if (p[0] >= 0xC2 && p[0] <= 0xDF) return tail(1) ? 2 : 0;
   if (p[0] == 0xE0) return tail(1, 0xA0) && tail(2) ? 3 : 0;
@@ -47,8 +49,11 @@ struct Frame {
 class Scanner {
  public:
   Scanner(std::string_view text, const CompileLimits& limits, size_t window_bytes)
-      : text_(text), limits_(limits), window_bytes_(window_bytes),
-        has_references_(text.find('&') != npos), has_waivers_(memmem(text.data(), text.size(), "lint-ok", 7) != nullptr) {}
+      : text_(text),
+        limits_(limits),
+        window_bytes_(window_bytes),
+        has_references_(text.find('&') != npos),
+        has_waivers_(memmem(text.data(), text.size(), "lint-ok", 7) != nullptr) {}
 
   ScanResult run() {
     stack_.reserve(limits_.max_depth + 1);
@@ -60,7 +65,8 @@ class Scanner {
       markup();
     }
     if (ok_) finish();
-    std::sort(out_.windows.begin(), out_.windows.end(), [](const Window& a, const Window& b) { return a.begin < b.begin; });
+    std::sort(out_.windows.begin(), out_.windows.end(),
+              [](const Window& a, const Window& b) { return a.begin < b.begin; });
     return std::move(out_);
   }
 
@@ -85,7 +91,8 @@ class Scanner {
       for (size_t i = begin; i < end; ++i) {
         if (is_blank(text_[i])) continue;
         // Blanks may stand before the declaration (some tools write a line there); text would be lost data.
-        return fail(rules::malformed_xml, i, saw_root_ ? "text after the root element" : "text before the root element");
+        return fail(rules::malformed_xml, i,
+                    saw_root_ ? "text after the root element" : "text before the root element");
       }
     }
     // Text between Items belongs to the array, not to a window of them.
@@ -106,7 +113,8 @@ class Scanner {
       if (name == "lt" || name == "gt" || name == "amp" || name == "quot" || name == "apos") continue;
       if (!name.empty() && name[0] == '#' && valid_character(name.substr(1))) continue;
       if (!name.empty() && name[0] == '#')
-        return fail(rules::malformed_xml, amp, "'&" + std::string(name.substr(0, 40)) + ";' is no character that XML may hold");
+        return fail(rules::malformed_xml, amp,
+                    "'&" + std::string(name.substr(0, 40)) + ";' is no character that XML may hold");
       return fail(rules::malformed_xml, amp,
                   name.empty() ? "'&' that begins no entity (write '&amp;')"
                                : "undefined entity '&" + std::string(name.substr(0, 40)) + ";'");
@@ -147,8 +155,10 @@ class Scanner {
         pos_ = end + 2;
         return;
       }
-      case '/': return close_tag();
-      default: return open_tag();
+      case '/':
+        return close_tag();
+      default:
+        return open_tag();
     }
   }
 
@@ -209,14 +219,18 @@ class Scanner {
     bool closed = false;
     while (p < size) {
       const char c = text[p];
-      if (c == '>') { closed = true; break; }
+      if (c == '>') {
+        closed = true;
+        break;
+      }
       if (c == '<') return fail(rules::malformed_xml, p, "'<' inside a tag");
       if (c == '"' || c == '\'') {
         // Values are short: a loop of our own beats two calls of memchr.
         const size_t opening = p++;
         while (p < size && text[p] != c && text[p] != '<') ++p;
         if (p == size) return fail_truncated("an attribute value");
-        if (text[p] == '<') return fail(rules::malformed_xml, opening, "'<' inside an attribute value (a quotation mark is missing?)");
+        if (text[p] == '<')
+          return fail(rules::malformed_xml, opening, "'<' inside an attribute value (a quotation mark is missing?)");
       }
       ++p;
     }
@@ -229,10 +243,12 @@ class Scanner {
       out_.root.begin = begin;
     }
     if (++out_.elements > limits_.max_elements)
-      return fail(rules::limit_exceeded, begin + 1, "more than " + std::to_string(limits_.max_elements) + " elements (--max-elements)");
+      return fail(rules::limit_exceeded, begin + 1,
+                  "more than " + std::to_string(limits_.max_elements) + " elements (--max-elements)");
     if (stack_.size() >= std::min(limits_.max_depth, kMaxDepth))
       return fail(rules::limit_exceeded, begin + 1,
-                  "elements are nested deeper than " + std::to_string(std::min(limits_.max_depth, kMaxDepth)) + " (--max-depth)");
+                  "elements are nested deeper than " + std::to_string(std::min(limits_.max_depth, kMaxDepth)) +
+                      " (--max-depth)");
 
     Frame frame{text + begin + 1, static_cast<uint32_t>(name_end - begin - 1), false, begin, out_.windows.size()};
     frame.is_item = frame.name_size == 4 && std::memcmp(frame.name, "Item", 4) == 0;
@@ -248,11 +264,13 @@ class Scanner {
     if (end == npos) return fail_truncated("a closing tag");
     std::string_view name = text_.substr(begin + 2, end - begin - 2);
     while (!name.empty() && is_blank(name.back())) name.remove_suffix(1);
-    if (stack_.empty()) return fail(rules::malformed_xml, begin + 2, "'</" + std::string(name.substr(0, 60)) + ">' closes nothing");
+    if (stack_.empty())
+      return fail(rules::malformed_xml, begin + 2, "'</" + std::string(name.substr(0, 60)) + ">' closes nothing");
     const Frame& top = stack_.back();
     if (name.size() != top.name_size || std::memcmp(name.data(), top.name, name.size()) != 0) {
-      fail(rules::malformed_xml, begin + 2, "'</" + std::string(name.substr(0, 60)) + ">' where '</" +
-                                            std::string(top.name, std::min<size_t>(top.name_size, 60)) + ">' is expected");
+      fail(rules::malformed_xml, begin + 2,
+           "'</" + std::string(name.substr(0, 60)) + ">' where '</" +
+               std::string(top.name, std::min<size_t>(top.name_size, 60)) + ">' is expected");
       out_.findings.back().related.push_back({top.begin + 1, "opened here"});
       return;
     }
@@ -264,7 +282,8 @@ class Scanner {
     if (frame.run_items == 0) return;
     // Runs far below the target are left in the skeleton: a document of their own would cost more than it saves.
     if (frame.run_end - frame.run_begin >= window_bytes_ / 8)
-      out_.windows.push_back({frame.run_begin, frame.run_end, frame.run_items, static_cast<uint32_t>(frame_depth(frame)) + 1});
+      out_.windows.push_back(
+          {frame.run_begin, frame.run_end, frame.run_items, static_cast<uint32_t>(frame_depth(frame)) + 1});
     frame.run_items = 0;
   }
 

@@ -27,9 +27,9 @@ struct ByteRange {
 struct ScanResult {
   std::vector<Finding> findings;  ///< errors; when there are any, nothing else is valid
   std::vector<Waiver> waivers;
-  std::vector<Window> windows;    ///< sorted, disjoint
+  std::vector<Window> windows;          ///< sorted, disjoint
   std::vector<ByteRange> instructions;  ///< processing instructions inside the root; tinyxml2 refuses them there
-  ByteRange root;                 ///< the root element
+  ByteRange root;                       ///< the root element
   uint64_t elements = 0;
 };
 

@@ -11,13 +11,26 @@ namespace {
 void escape(std::string& out, std::string_view text, bool in_attribute) {
   for (const char c : text) {
     switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': in_attribute ? out += "&quot;" : out += c; break;
-      case '\n': in_attribute ? out += "&#10;" : out += c; break;
-      case '\r': out += "&#13;"; break;
-      default: out += c;
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        in_attribute ? out += "&quot;" : out += c;
+        break;
+      case '\n':
+        in_attribute ? out += "&#10;" : out += c;
+        break;
+      case '\r':
+        out += "&#13;";
+        break;
+      default:
+        out += c;
     }
   }
 }
@@ -67,8 +80,10 @@ class XmlWriter {
       for (const KeptView& k : *list) {
         if (k.kind == 1) continue;
         indent();
-        if (k.kind == 0) out_ += k.text;
-        else escape(out_, k.text, false);
+        if (k.kind == 0)
+          out_ += k.text;
+        else
+          escape(out_, k.text, false);
         out_ += '\n';
       }
   }
@@ -119,7 +134,8 @@ class XmlWriter {
     std::string text;
     append_scalar_text(text, r_, f, at);
     // An attribute `value` that was kept beside the text must not be taken for it.
-    if (is_text_scalar(f) && text.empty() && kept(path) != nullptr) text = f.converter == Converter::name ? "hash_00000000" : "0";
+    if (is_text_scalar(f) && text.empty() && kept(path) != nullptr)
+      text = f.converter == Converter::name ? "hash_00000000" : "0";
     if (is_text_scalar(f)) return leaf(name, {}, text, path);
     leaf(name, " value=\"" + text + "\"", {}, path);
   }
@@ -145,7 +161,8 @@ class XmlWriter {
         }
         return leaf(name, attributes, {}, path);
       }
-      case Converter::text_lanes: return leaf(name, {}, lanes(o, " "), path);
+      case Converter::text_lanes:
+        return leaf(name, {}, lanes(o, " "), path);
       case Converter::named_lanes: {
         begin(name, attributes_of(path));
         const size_t hole = f.lanes_pattern.find("{}");
@@ -181,8 +198,10 @@ class XmlWriter {
       const uint8_t* const at = field_address(o, f);
       if (at == nullptr) continue;
       std::string value;
-      if (f.kind == FieldKind::string) value = string_at(at);
-      else append_scalar_text(value, r_, f, at);
+      if (f.kind == FieldKind::string)
+        value = string_at(at);
+      else
+        append_scalar_text(value, r_, f, at);
       text.append(" ").append(f.xml).append("=\"");
       escape(text, value, true);
       text += '"';
@@ -230,7 +249,8 @@ class XmlWriter {
           end(f.xml, here);
           continue;
         }
-        case FieldKind::union_value: continue;
+        case FieldKind::union_value:
+          continue;
         default: {
           const VectorView v = at != nullptr ? vector_field(o, f) : VectorView{};
           if (v.count == 0 && sparse && !mentioned(here)) continue;
@@ -244,7 +264,8 @@ class XmlWriter {
 
   void vector(ObjectView owner, const FieldPlan& f, const VectorView& v, const std::string& path) {
     if (v.count == 0) return leaf(f.xml, {}, {}, path);
-    if (f.converter == Converter::hex_bytes || (f.kind == FieldKind::scalar_vector && f.converter == Converter::plain && f.item == "Item"))
+    if (f.converter == Converter::hex_bytes ||
+        (f.kind == FieldKind::scalar_vector && f.converter == Converter::plain && f.item == "Item"))
       return numbers(f, v, path);
     begin(f.xml, attributes_of(path));
     for (uint32_t i = 0; i < v.count; ++i) {
@@ -272,8 +293,10 @@ class XmlWriter {
     const uint32_t per_line = hex ? 32 : 10;
     std::string text;
     for (uint32_t i = 0; i < v.count; ++i) {
-      if (i % per_line == 0 && v.count > per_line) text.append("\n").append(level_ + 1, ' ');
-      else if (i > 0) text += ' ';
+      if (i % per_line == 0 && v.count > per_line)
+        text.append("\n").append(level_ + 1, ' ');
+      else if (i > 0)
+        text += ' ';
       const uint8_t* const at = v.data + size_t{i} * v.stride;
       if (hex) {
         constexpr char digits[] = "0123456789ABCDEF";
@@ -365,8 +388,10 @@ uint32_t first_record(const VectorView& records, const FieldPlan& f, uint32_t ow
   uint32_t low = 0, high = records.count;
   while (low < high) {
     const uint32_t middle = low + (high - low) / 2;
-    if (owner_of(element(records, f, middle)) < owner) low = middle + 1;
-    else high = middle;
+    if (owner_of(element(records, f, middle)) < owner)
+      low = middle + 1;
+    else
+      high = middle;
   }
   return low;
 }
@@ -381,8 +406,10 @@ void append_scalar_text(std::string& out, const LoadedResource& r, const FieldPl
     case Converter::name: {
       if (bits == 0) return;
       const auto it = r.names.find(static_cast<uint32_t>(bits));
-      if (it != r.names.end()) out += it->second;
-      else append_hash_literal(out, static_cast<uint32_t>(bits));
+      if (it != r.names.end())
+        out += it->second;
+      else
+        append_hash_literal(out, static_cast<uint32_t>(bits));
       return;
     }
     case Converter::enum_text:
@@ -413,7 +440,8 @@ void append_scalar_text(std::string& out, const LoadedResource& r, const FieldPl
       out += "0x" + hex.substr(5);
       return;
     }
-    default: break;
+    default:
+      break;
   }
   append_number(out, f.scalar, bits);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// Converts a payload that was written by another layout, when its schema is at hand (embedded, supplied, or released).
-/// Fields are matched by name, types widened where no value can be lost, missing ones take their defaults. The source is
-/// read with every offset checked against the untrusted schema, so this needs no verifier before it.
+/// Fields are matched by name, types widened where no value can be lost, missing ones take their defaults. The source
+/// is read with every offset checked against the untrusted schema, so this needs no verifier before it.
 ///
 ///   Result<Converted> c = convert_resource(bytes, schema_of_file, current_schema, allocator);
 ///   if (c.ok()) use(open_resource(c.value().bytes()));
@@ -57,8 +57,8 @@ class Converted {
 /// Converts the sealed resource `bytes`, written by schema `from`, to schema `to` (both .bfbs bytes).
 /// The result is at most 64 times as large as the source (or 1 MiB), and below 2 GiB; memory peaks at three times that.
 /// Errors:  as read_sections, bad_checksum, bad_schema (not valid, or `from` is not what the resource was written by),
-///          wrong_kind (`to` has another file identifier), bad_structure and bad_value (source), no_conversion (a field's
-///          type cannot be matched; `name` says which), too_large, out_of_memory.
+///          wrong_kind (`to` has another file identifier), bad_structure and bad_value (source), no_conversion (a
+///          field's type cannot be matched; `name` says which), too_large, out_of_memory.
 Result<Converted> convert_resource(std::span<const std::byte> bytes, std::span<const std::byte> from,
                                    std::span<const std::byte> to,
                                    ConvertAllocator& allocator = default_convert_allocator());

@@ -18,9 +18,9 @@ namespace meridian {
 /// Errors: bad_schema; message says what. Also where the bytes are not 8-aligned.
 Status verify_schema(std::span<const std::byte> bfbs);
 
-/// Covers what decides where bytes lie and what absent ones mean: structs (fields, offsets, sizes), table field ids, types
-/// and defaults, union members, enum base types. Only types that the root leads to.
-/// Requires: verify_schema(bfbs).ok()
+/// Covers what decides where bytes lie and what absent ones mean: structs (fields, offsets, sizes), table field ids,
+/// types and defaults, union members, enum base types. Only types that the root leads to. Requires:
+/// verify_schema(bfbs).ok()
 uint64_t layout_fingerprint(std::span<const std::byte> bfbs);
 
 /// Covers also names in XML, defaults, enumerators: everything but docs and file names.
@@ -32,13 +32,13 @@ uint64_t schema_fingerprint(std::span<const std::byte> bfbs);
 bool reads_in_place(std::span<const std::byte> newer, std::span<const std::byte> older);
 
 struct BuiltinSchema {
-  const char* name;                        ///< "imap"
-  const char* extension;                   ///< "imap", without dot
-  uint32_t kind;                           ///< file_identifier
-  std::span<const std::byte> bfbs;         ///< reflection schema, with docs, without file names
+  const char* name;                 ///< "imap"
+  const char* extension;            ///< "imap", without dot
+  uint32_t kind;                    ///< file_identifier
+  std::span<const std::byte> bfbs;  ///< reflection schema, with docs, without file names
   uint64_t layout_fingerprint;
   uint64_t schema_fingerprint;
-  std::span<const uint64_t> compatible;    ///< layout fingerprints of released schemas that read in place
+  std::span<const uint64_t> compatible;  ///< layout fingerprints of released schemas that read in place
 };
 
 /// imap, ityp, gcfg, ymfm. Threads: immutable.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// FMT-31, REL-7: resources written by released versions open for ever. The files in tests/golden/compat/v1 are never made
-// anew; what is expected of them was counted in their XML sources by another program.
+// FMT-31, REL-7: resources written by released versions open for ever. The files in tests/golden/compat/v1 are never
+// made anew; what is expected of them was counted in their XML sources by another program.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -34,8 +34,9 @@ class ReleasedFile {
     opened_ = open_resource(bytes_);
     if (opened_.status().code != StatusCode::layout_differs) return;
     const ResourceTrailer trailer = read_sections(bytes_).value().trailer;
-    Result<Converted> converted = convert_resource(bytes_, find_released_schema(trailer.kind, trailer.layout_fingerprint),
-                                                   find_builtin_schema(trailer.kind)->bfbs);
+    Result<Converted> converted =
+        convert_resource(bytes_, find_released_schema(trailer.kind, trailer.layout_fingerprint),
+                         find_builtin_schema(trailer.kind)->bfbs);
     EXPECT_TRUE(converted.ok()) << converted.status().message;
     if (!converted.ok()) return;
     converted_ = std::move(converted.value());
@@ -118,7 +119,8 @@ TEST(Compat, GameConfigAndManifestOfVersion1Open) {
 
 TEST(Compat, EachReleasedLayoutHasItsSchema) {
   for (const char* name : {"hv_harbour_strm_0.imap", "hv_props.ityp", "gameconfig.gcfg", "_manifest.ymfm"}) {
-    std::ifstream file(std::filesystem::path(MERIDIAN_SOURCE_DIR) / "tests/golden/compat/v1" / name, std::ios::binary | std::ios::ate);
+    std::ifstream file(std::filesystem::path(MERIDIAN_SOURCE_DIR) / "tests/golden/compat/v1" / name,
+                       std::ios::binary | std::ios::ate);
     ASSERT_TRUE(file) << name;
     ResourceTrailer trailer;
     file.seekg(-static_cast<std::streamoff>(sizeof trailer), std::ios::end);

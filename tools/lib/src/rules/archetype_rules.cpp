@@ -19,7 +19,12 @@ void check_hours(std::string_view text, TableValue& t, const std::string& label,
   }
   constexpr uint64_t kHours = (uint64_t{1} << 24) - 1;
   const auto say = [&](std::string message) {
-    findings.push_back({&rules::empty_hours, rules::empty_hours.severity, locate_value(text, t.place, xml), label, std::move(message), {}});
+    findings.push_back({&rules::empty_hours,
+                        rules::empty_hours.severity,
+                        locate_value(text, t.place, xml),
+                        label,
+                        std::move(message),
+                        {}});
   };
   const std::string name(value_text(text, locate_value(text, t.place, "name")));
   if ((mask & kHours) == 0) say("'" + name + "' is visible at no hour (" + xml + " has none of bits 0 to 23)");

@@ -27,9 +27,11 @@ void visit(std::string_view text, TableValue& t, const std::string& label, std::
     const FieldPlan& f = t.type->fields[v.field];
     if (v.table) visit(text, *v.table, label, findings);
     if (!v.parts) continue;
-    const std::string_view noun = f.type != nullptr && !f.type->noun.empty() ? std::string_view(f.type->noun) : std::string_view(f.xml);
+    const std::string_view noun =
+        f.type != nullptr && !f.type->noun.empty() ? std::string_view(f.type->noun) : std::string_view(f.xml);
     for (ListPart& part : *v.parts) {
-      for (size_t i = 0; i < part.items.tables.size(); ++i) visit(text, part.items.tables[i], deeper(label, noun, i), findings);
+      for (size_t i = 0; i < part.items.tables.size(); ++i)
+        visit(text, part.items.tables[i], deeper(label, noun, i), findings);
       for (auto& records : part.items.hoisted)
         for (TableValue& record : records) visit(text, record, deeper(label, noun, record.owner), findings);
     }
@@ -44,6 +46,8 @@ std::string_view value_text(std::string_view text, size_t offset) {
   return rest.substr(0, std::min<size_t>(end, 80));
 }
 
-void run_checks(std::string_view text, TableValue& root, std::vector<Finding>& findings) { visit(text, root, {}, findings); }
+void run_checks(std::string_view text, TableValue& root, std::vector<Finding>& findings) {
+  visit(text, root, {}, findings);
+}
 
 }  // namespace meridian::tools

@@ -18,7 +18,9 @@ void run_checks(std::string_view text, TableValue& root, std::vector<Finding>& f
 std::string_view value_text(std::string_view text, size_t offset);
 
 // One function for each check name, in the file of its family.
-void check_hours(std::string_view text, TableValue& time_archetype, const std::string& label, std::vector<Finding>& findings);
-void check_pool_sizes(std::string_view text, TableValue& pool_sizes, const std::string& label, std::vector<Finding>& findings);
+void check_hours(std::string_view text, TableValue& time_archetype, const std::string& label,
+                 std::vector<Finding>& findings);
+void check_pool_sizes(std::string_view text, TableValue& pool_sizes, const std::string& label,
+                      std::vector<Finding>& findings);
 
 }  // namespace meridian::tools

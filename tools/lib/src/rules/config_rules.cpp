@@ -26,9 +26,14 @@ void check_pool_sizes(std::string_view text, TableValue& t, const std::string& l
       const int64_t value = signed_value(size.scalar, load_bits(at + size.offset, size.size));
       const auto [it, is_new] = seen.try_emplace(hash, First{value, list->places[n]});
       if (is_new || it->second.size == value) continue;
-      Finding finding{&rules::duplicate_pool, rules::duplicate_pool.severity, locate_value(text, list->places[n], size.xml),
-                      (label.empty() ? "" : label + ", ") + (f.type->noun.empty() ? f.xml : f.type->noun) + " " + std::to_string(n),
-                      "pool '" + std::string(value_text(text, locate_value(text, list->places[n], name.xml))) + "' given again with " + std::to_string(value) + "; it was " + std::to_string(it->second.size), {}};
+      Finding finding{
+          &rules::duplicate_pool,
+          rules::duplicate_pool.severity,
+          locate_value(text, list->places[n], size.xml),
+          (label.empty() ? "" : label + ", ") + (f.type->noun.empty() ? f.xml : f.type->noun) + " " + std::to_string(n),
+          "pool '" + std::string(value_text(text, locate_value(text, list->places[n], name.xml))) +
+              "' given again with " + std::to_string(value) + "; it was " + std::to_string(it->second.size),
+          {}};
       finding.related.push_back({locate_value(text, it->second.place, size.xml), "given here first"});
       findings.push_back(std::move(finding));
     }

@@ -27,7 +27,7 @@ enum class FieldKind : uint8_t {
   string_vector,
   struct_vector,
   table_vector,
-  union_value,    ///< only inside an item_union table
+  union_value,  ///< only inside an item_union table
 };
 
 /// The reflection base type, with our own numbering so that this header needs no FlatBuffers.
@@ -52,39 +52,39 @@ enum class Converter : uint8_t {
 enum class Derive : uint8_t { none, stem, lod_level, asset_name, box_centre, box_radius };
 
 struct FieldPlan {
-  std::string name;             ///< FlatBuffers name
-  std::string xml;              ///< element or attribute name
+  std::string name;  ///< FlatBuffers name
+  std::string xml;   ///< element or attribute name
   std::vector<std::string> aliases;
-  std::string item = "Item";    ///< name of a vector's children
-  std::string lanes_pattern;    ///< named_lanes
-  std::string rule_code;        ///< rule for a bad value, if not the usual one
+  std::string item = "Item";  ///< name of a vector's children
+  std::string lanes_pattern;  ///< named_lanes
+  std::string rule_code;      ///< rule for a bad value, if not the usual one
   std::string known_list;
-  std::string size_element;     ///< hex_bytes: sibling element that says how many bytes there are
+  std::string size_element;  ///< hex_bytes: sibling element that says how many bytes there are
   FieldKind kind = FieldKind::scalar;
-  Scalar scalar = Scalar::none; ///< of the value or of a vector's elements
+  Scalar scalar = Scalar::none;  ///< of the value or of a vector's elements
   Converter converter = Converter::plain;
   Derive derive = Derive::none;
   bool is_xml_attribute = false, optional = false, required_name = false, in_xml = true, required = false;
-  uint16_t id = 0;              ///< table field id
-  uint16_t offset = 0;          ///< vtable offset of a table field, byte offset of a struct field
-  uint32_t size = 0;            ///< bytes of a scalar or struct value, or of a vector's element
+  uint16_t id = 0;      ///< table field id
+  uint16_t offset = 0;  ///< vtable offset of a table field, byte offset of a struct field
+  uint32_t size = 0;    ///< bytes of a scalar or struct value, or of a vector's element
   uint32_t align = 1;
-  const TypePlan* type = nullptr;   ///< struct or table, also of vector elements and of union wrappers
+  const TypePlan* type = nullptr;  ///< struct or table, also of vector elements and of union wrappers
   const EnumPlan* enumeration = nullptr;
-  uint64_t default_bits = 0;        ///< scalar default as the value's own bits
-  std::vector<uint8_t> default_bytes;  ///< struct default
+  uint64_t default_bits = 0;             ///< scalar default as the value's own bits
+  std::vector<uint8_t> default_bytes;    ///< struct default
   int64_t range_min = 0, range_max = 0;  ///< integers
   uint32_t max_bytes = 0;
-  int hoist_from = -1;              ///< index of the host field in the same table
-  std::string item_type;            ///< hoisted by Item type
-  std::vector<int> hoisted;         ///< for a host: indices of the fields that are hoisted out of it
+  int hoist_from = -1;       ///< index of the host field in the same table
+  std::string item_type;     ///< hoisted by Item type
+  std::vector<int> hoisted;  ///< for a host: indices of the fields that are hoisted out of it
   std::string index_of;
 };
 
 struct EnumValue {
-  std::string name;   ///< FlatBuffers name
-  std::string xml;    ///< prefix + name
-  int64_t value = 0;  ///< for bit flags: the bit's value
+  std::string name;                ///< FlatBuffers name
+  std::string xml;                 ///< prefix + name
+  int64_t value = 0;               ///< for bit flags: the bit's value
   const TypePlan* type = nullptr;  ///< union member
 };
 
@@ -97,17 +97,17 @@ struct EnumPlan {
 };
 
 struct TypePlan {
-  std::string name;       ///< short FlatBuffers name
+  std::string name;  ///< short FlatBuffers name
   std::string full_name;
-  std::string xml;        ///< Item type, or root element
+  std::string xml;  ///< Item type, or root element
   std::vector<std::string> aliases;
   std::string noun;
   bool is_typed = false;  ///< the schema gives an XML type name, which elements carry as `type`
   bool is_struct = false, sparse = false, lanes_are_attributes = false, lanes_are_text = false, unknown_item = false;
-  uint32_t size = 0, align = 1;     ///< structs
-  std::vector<FieldPlan> fields;    ///< XML order: struct offsets, table ids
-  int owner_field = -1;             ///< record tables
-  int union_field = -1;             ///< item_union wrappers: index of the union value field
+  uint32_t size = 0, align = 1;   ///< structs
+  std::vector<FieldPlan> fields;  ///< XML order: struct offsets, table ids
+  int owner_field = -1;           ///< record tables
+  int union_field = -1;           ///< item_union wrappers: index of the union value field
   std::vector<std::string> checks;
   std::vector<uint8_t> default_struct;  ///< struct with every default filled in
 

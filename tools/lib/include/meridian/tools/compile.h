@@ -24,23 +24,23 @@ enum class Dialect { automatic, gta5, rdr3 };
 inline constexpr uint32_t kMaxDepth = 98;
 
 struct CompileLimits {
-  uint64_t max_bytes = uint64_t{1} << 32;        ///< of source text [bytes]
-  uint32_t max_depth = kMaxDepth;                ///< of nested elements [1, kMaxDepth]
-  uint64_t max_elements = uint64_t{1} << 30;     ///< [count]
-  uint64_t max_resource_bytes = 0x7FFFFFFF;      ///< of the output [bytes]
+  uint64_t max_bytes = uint64_t{1} << 32;     ///< of source text [bytes]
+  uint32_t max_depth = kMaxDepth;             ///< of nested elements [1, kMaxDepth]
+  uint64_t max_elements = uint64_t{1} << 30;  ///< [count]
+  uint64_t max_resource_bytes = 0x7FFFFFFF;   ///< of the output [bytes]
 };
 
 struct CompileOptions {
   CompileLimits limits;
   Dialect dialect = Dialect::automatic;
-  bool names = true;                 ///< keep the names table
-  bool embed_schema = false;         ///< put the reflection schema into the info section
-  bool lint = true;                  ///< run the rule checks; without, only what cannot be read is reported
-  bool note_missing = false;         ///< look for missing elements (XML013); costs time, so only when switched on
-  std::string stem;                  ///< file stem that a missing `name` takes; empty: name 0
+  bool names = true;          ///< keep the names table
+  bool embed_schema = false;  ///< put the reflection schema into the info section
+  bool lint = true;           ///< run the rule checks; without, only what cannot be read is reported
+  bool note_missing = false;  ///< look for missing elements (XML013); costs time, so only when switched on
+  std::string stem;           ///< file stem that a missing `name` takes; empty: name 0
   std::shared_ptr<const ConfigTarget> config_target;  ///< keep only the configurations for it; null: all
-  uint32_t jobs = 0;                 ///< threads for one file; 0: all, 1: none
-  size_t window_bytes = 16 * 1024;   ///< target size of a window; 0: the whole file at once (same results)
+  uint32_t jobs = 0;                                  ///< threads for one file; 0: all, 1: none
+  size_t window_bytes = 16 * 1024;            ///< target size of a window; 0: the whole file at once (same results)
   const std::atomic<bool>* cancel = nullptr;  ///< checked now and then; a cancelled result has no bytes
 };
 
@@ -60,10 +60,10 @@ struct NameUse {
 struct CompileResult {
   std::vector<Finding> findings;
   std::vector<Waiver> waivers;
-  std::vector<uint8_t> bytes;      ///< the sealed resource; empty if there were errors
-  std::vector<NameUse> names;      ///< distinct names, by hash
-  std::string root;                ///< the root element's name, where one was found
-  bool other_root = false;         ///< the root is not the binding's (and no finding was made about it)
+  std::vector<uint8_t> bytes;  ///< the sealed resource; empty if there were errors
+  std::vector<NameUse> names;  ///< distinct names, by hash
+  std::string root;            ///< the root element's name, where one was found
+  bool other_root = false;     ///< the root is not the binding's (and no finding was made about it)
   bool cancelled = false;
   CompileStats stats;
 

@@ -37,8 +37,8 @@ struct Finding {
 
 /// An inline waiver `<!-- lint-ok rule[, rule]: reason -->`, as the scan found it.
 struct Waiver {
-  size_t offset = 0;      ///< of the comment's `<` [byte]
-  size_t begin = 0;       ///< what it covers: [begin, end) [byte]
+  size_t offset = 0;  ///< of the comment's `<` [byte]
+  size_t begin = 0;   ///< what it covers: [begin, end) [byte]
   size_t end = 0;
   std::string_view text;  ///< after "lint-ok", up to the comment's end
 };
@@ -83,17 +83,17 @@ class DiagnosticPolicy {
 /// Turns the findings of one source into diagnostics: waivers (warnings and notes only; bad ones become WVR001),
 /// then policy, then places; sorted by place, exact duplicates removed.
 /// A file that was not read to its end (XML001, XML009, XML010, XML011) is not told that its waivers hit nothing.
-std::vector<Diagnostic> resolve(const SourceText& source, std::vector<Finding> findings, std::span<const Waiver> waivers,
-                                const DiagnosticPolicy& policy);
+std::vector<Diagnostic> resolve(const SourceText& source, std::vector<Finding> findings,
+                                std::span<const Waiver> waivers, const DiagnosticPolicy& policy);
 
 enum class DiagnosticFormat { text, json, sarif };
 
 struct DiagnosticOptions {
   DiagnosticFormat format = DiagnosticFormat::text;
   bool color = false;
-  bool show_all = false;         ///< text: do not fold many of one kind in one file
-  uint32_t max_errors = 0;       ///< text: stop printing after so many errors; 0: no limit
-  std::string tool;              ///< "imapc"
+  bool show_all = false;    ///< text: do not fold many of one kind in one file
+  uint32_t max_errors = 0;  ///< text: stop printing after so many errors; 0: no limit
+  std::string tool;         ///< "imapc"
   std::string tool_version;
 };
 

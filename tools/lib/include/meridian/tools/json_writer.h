@@ -28,7 +28,7 @@ class JsonWriter {
   void value(uint64_t number);
   void value(int number) { value(static_cast<int64_t>(number)); }
   void value(uint32_t number) { value(static_cast<uint64_t>(number)); }
-  void value(float number);   ///< shortest text that reads back to the same bits; not finite: null
+  void value(float number);  ///< shortest text that reads back to the same bits; not finite: null
   void value(double number);
   void null();
 

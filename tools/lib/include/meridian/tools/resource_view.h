@@ -29,23 +29,24 @@ struct KeptView {
 /// A resource in memory. Movable; views stay valid as long as it lives.
 struct LoadedResource {
   std::string path;
-  std::vector<uint64_t> storage;   ///< 8-aligned by type; 16-aligned by the offset below
+  std::vector<uint64_t> storage;  ///< 8-aligned by type; 16-aligned by the offset below
   std::span<const std::byte> bytes;
   Resource resource;
   std::shared_ptr<const Binding> binding;
   uint32_t format_version = 0;
-  std::map<uint32_t, std::string_view> names;             ///< hash -> text
+  std::map<uint32_t, std::string_view> names;                      ///< hash -> text
   std::map<std::string, std::vector<KeptView>, std::less<>> kept;  ///< owner path -> in order
-  std::string warning;             ///< what conversion changed; empty if the file was used as it is
+  std::string warning;  ///< what conversion changed; empty if the file was used as it is
 };
 
 /// Reads and opens a resource; a different layout is converted if a schema is at hand.
 /// False: `error` says why and `exit_code` is 1 (refused) or 3 (cannot be read).
-bool load_resource(const std::string& path, const LoadOptions& options, LoadedResource& out, std::string& error, int& exit_code);
+bool load_resource(const std::string& path, const LoadOptions& options, LoadedResource& out, std::string& error,
+                   int& exit_code);
 
 /// The same from memory; `name` is what messages show.
-bool view_resource(const std::string& name, std::span<const uint8_t> bytes, const LoadOptions& options, LoadedResource& out,
-                   std::string& error);
+bool view_resource(const std::string& name, std::span<const uint8_t> bytes, const LoadOptions& options,
+                   LoadedResource& out, std::string& error);
 
 /// The XML that compiles to the same bytes. Ends with a newline.
 std::string dump_xml(const LoadedResource& resource);

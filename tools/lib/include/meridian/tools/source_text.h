@@ -31,8 +31,8 @@ class SourceText {
   SourceText& operator=(const SourceText&) = delete;
 
   const std::string& path() const { return path_; }
-  std::string_view text() const { return text_; }       ///< UTF-8, without byte order mark
-  uint64_t file_bytes() const { return file_bytes_; }   ///< as read, before any conversion
+  std::string_view text() const { return text_; }      ///< UTF-8, without byte order mark
+  uint64_t file_bytes() const { return file_bytes_; }  ///< as read, before any conversion
   /// Empty, or why the bytes could not become text ("UTF-16 with an odd number of bytes").
   const std::string& encoding_error() const { return encoding_error_; }
 
