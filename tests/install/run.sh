@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Installs a build and uses it as an outsider does: find_package, add_subdirectory, and the relocatable tools.
+# Installs a build and uses it as an outsider does: find_package, add_subdirectory, and the relocatable tools. PIPE-6.
 set -euo pipefail
 
 usage() {

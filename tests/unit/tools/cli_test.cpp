@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Rules: CLI-1 (suggestions, help), CLI-2, CLI-6, CLI-7 (man pages, completions), CLI-8, PIPE-5 (response files), P055.
 #include "meridian/tools/cli.h"
 
 #include <cstdlib>

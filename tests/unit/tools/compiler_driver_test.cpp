@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Rules: CLI-1 to CLI-5, CLI-8, PIPE-1 to PIPE-5, P042, P044, P046, P048, P053, P057, P059.
 #include "meridian/tools/compiler_driver.h"
 
 #include <algorithm>

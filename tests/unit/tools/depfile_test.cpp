@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Rules: CLI-4, PIPE-3, P044.
 #include "meridian/tools/depfile.h"
 
 #include <cstdlib>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Rules: CLI-4, PIPE-4, REL-3 (killed and failing writers leave the old output), P048, P057, P059, P060.
 #include "meridian/tools/file_io.h"
 
 #include <array>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Rules: CLI-1, CLI-6, PIPE-2, PIPE-5, P046, P059.
 #include "meridian/tools/inputs.h"
 
 #include <filesystem>

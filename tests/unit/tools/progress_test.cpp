@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Rules: CLI-5.
 #include "meridian/tools/progress.h"
 
 #include <cstdlib>
