@@ -14,6 +14,20 @@
 
 namespace meridian::tools {
 
+/// Restores a value at the end of a scope.
+template <class T>
+class Restore {
+ public:
+  explicit Restore(T& at) : at_(at), saved_(at) {}
+  ~Restore() { at_ = std::move(saved_); }
+  Restore(const Restore&) = delete;
+  Restore& operator=(const Restore&) = delete;
+
+ private:
+  T& at_;
+  T saved_;
+};
+
 /// A window met in the skeleton: where its items go, and what a message needs to know of the place.
 struct WindowTask {
   int window = 0;

@@ -12,8 +12,6 @@
 namespace meridian::tools {
 namespace {
 
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
 
 bool equal_folded(std::string_view a, std::string_view b) {
@@ -169,6 +167,33 @@ std::string_view trim(std::string_view t) {
   while (!t.empty() && is_blank(t.front())) t.remove_prefix(1);
   while (!t.empty() && is_blank(t.back())) t.remove_suffix(1);
   return t;
+}
+
+void append_escaped(std::string& out, std::string_view text, bool in_attribute) {
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        in_attribute ? out += "&quot;" : out += c;
+        break;
+      case '\n':
+        in_attribute ? out += "&#10;" : out += c;
+        break;
+      case '\r':
+        out += "&#13;";
+        break;
+      default:
+        out += c;
+    }
+  }
 }
 
 ParsedNumber parse_integer(std::string_view text, Scalar scalar) {

@@ -26,7 +26,11 @@ int64_t signed_value(Scalar scalar, uint64_t bits);
 /// A number written in a schema attribute. False: it does not fit.
 bool store_number(std::string_view text, Scalar scalar, uint8_t* at);
 
+/// XML's white space.
+inline bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 std::string_view trim(std::string_view text);
+/// Appends text as XML holds it; line breaks survive in attribute values too.
+void append_escaped(std::string& out, std::string_view text, bool in_attribute);
 
 enum class NumberError : uint8_t {
   none,

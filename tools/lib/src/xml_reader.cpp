@@ -18,8 +18,6 @@ namespace {
 
 constexpr size_t npos = std::string_view::npos;
 
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-
 // The first byte where a tag is not `name = "value"` and so on; npos if every tag is fine. tinyxml2 says only the line,
 // so this is asked when it has refused a document.
 size_t find_bad_attribute(std::string_view text) {
@@ -65,33 +63,6 @@ size_t find_bad_attribute(std::string_view text) {
     if (p == npos) return npos;
   }
   return npos;
-}
-
-void append_escaped(std::string& out, std::string_view text, bool in_attribute) {
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        in_attribute ? out += "&quot;" : out += c;
-        break;
-      case '\n':
-        in_attribute ? out += "&#10;" : out += c;
-        break;
-      case '\r':
-        out += "&#13;";
-        break;
-      default:
-        out += c;
-    }
-  }
 }
 
 }  // namespace

@@ -11,8 +11,6 @@
 namespace meridian::tools {
 namespace {
 
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-
 std::string quoted(std::string_view text) {
   std::string out = "'";
   out.append(text.substr(0, 60));

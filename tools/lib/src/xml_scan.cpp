@@ -5,12 +5,12 @@
 #include <cstring>
 #include <string>
 
+#include "text_values.h"
+
 namespace meridian::tools {
 namespace {
 
 constexpr size_t npos = std::string_view::npos;
-
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
 bool is_name_start(char c) {
   const auto b = static_cast<unsigned char>(c);

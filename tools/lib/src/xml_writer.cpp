@@ -8,33 +8,6 @@
 namespace meridian::tools {
 namespace {
 
-void escape(std::string& out, std::string_view text, bool in_attribute) {
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        in_attribute ? out += "&quot;" : out += c;
-        break;
-      case '\n':
-        in_attribute ? out += "&#10;" : out += c;
-        break;
-      case '\r':
-        out += "&#13;";
-        break;
-      default:
-        out += c;
-    }
-  }
-}
-
 class XmlWriter {
  public:
   explicit XmlWriter(const LoadedResource& r) : r_(r) {}
@@ -64,7 +37,7 @@ class XmlWriter {
       for (const KeptView& k : *list)
         if (k.kind == 1) {
           text.append(" ").append(k.name).append("=\"");
-          escape(text, k.text, true);
+          append_escaped(text, k.text, true);
           text += '"';
         }
     return text;
@@ -83,7 +56,7 @@ class XmlWriter {
         if (k.kind == 0)
           out_ += k.text;
         else
-          escape(out_, k.text, false);
+          append_escaped(out_, k.text, false);
         out_ += '\n';
       }
   }
@@ -116,16 +89,16 @@ class XmlWriter {
         return;
       }
       out_ += '>';
-      escape(out_, text, false);
+      append_escaped(out_, text, false);
       out_.append("</").append(name).append(">\n");
       return;
     }
     // On one line: layout between the text and what was kept would be taken for the text's own end.
     out_ += '>';
-    escape(out_, text, false);
+    append_escaped(out_, text, false);
     for (const KeptView& k : *kept(path)) {
       if (k.kind == 0) out_ += k.text;
-      if (k.kind == 2) escape(out_, k.text, false);
+      if (k.kind == 2) append_escaped(out_, k.text, false);
     }
     out_.append("</").append(name).append(">\n");
   }
@@ -203,7 +176,7 @@ class XmlWriter {
       else
         append_scalar_text(value, r_, f, at);
       text.append(" ").append(f.xml).append("=\"");
-      escape(text, value, true);
+      append_escaped(text, value, true);
       text += '"';
     }
     return text;
