@@ -20,7 +20,8 @@ build=(g++ cmake ninja-build flatbuffers-compiler libflatbuffers-dev libtinyxml2
        libxxhash-dev)
 test=(ccache git python3 libgtest-dev libbenchmark-dev libpugixml-dev   # peers in benchmarks
       clang libclang-rt-14-dev clang-tidy clang-format                 # fuzzers, checks
-      make)                                                            # install tests use it beside Ninja
+      make                                                             # install tests use it beside Ninja
+      xz-utils)                                                        # oneTBB's sources, for ThreadSanitizer
 node=(nodejs npm)                                                      # JavaScript reads our files, in tests
 
 with_tests=yes list=no

@@ -122,6 +122,8 @@ section_tsan() {
   # Where threads meet: the drivers with files in parallel, the reader with windows in parallel. Fewer random documents:
   # each costs ten times as much here, and the other builds read all of them.
   local program
+  LD_LIBRARY_PATH=$(pipeline/tsan_tbb.sh)  # a oneTBB whose hand-overs ThreadSanitizer sees
+  export LD_LIBRARY_PATH
   mkdir -p build/tsan
   logged build/tsan/configure.log cmake --preset tsan
   logged build/tsan/build.log cmake --build --preset tsan -j "$jobs" --target tool_programs_test property_test
