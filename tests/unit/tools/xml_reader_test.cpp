@@ -707,7 +707,8 @@ TEST(Xml002, ThreadPrioritiesAndSwitchWordsAreStoredAsNames) {
 // --- READ-2: what is missing -----------------------------------------------------------------------------------------
 
 TEST(Read2Missing, AuthoringDefaultsOfAnEntity) {
-  const schema::EntityDef& e = first_entity(compile_clean(kImap, one_entity("")));
+  const Compiled c = compile_clean(kImap, one_entity(""));  // the entity lies in its bytes
+  const schema::EntityDef& e = first_entity(c);
   EXPECT_EQ(e.scale_xy(), 1.f);
   EXPECT_EQ(e.scale_z(), 1.f);
   EXPECT_EQ(e.parent_index(), -1);
