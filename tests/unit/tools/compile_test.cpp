@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// From XML to bytes that the generated accessors read in place (FMT-10, FMT-11, FMT-12, FMT-13, FMT-23, P033, P050, P084, P091).
+// From XML to bytes that the generated accessors read in place (FMT-10, FMT-11, FMT-12, FMT-13, FMT-23, P033, P050,
+// P084, P091).
 #include "meridian/tools/compile.h"
 
 #include <gtest/gtest.h>
