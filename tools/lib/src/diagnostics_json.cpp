@@ -38,6 +38,20 @@ void write_list(JsonWriter& json, std::string_view name, const std::vector<std::
 
 }  // namespace
 
+void write_input_lists(JsonWriter& json, const DiagnosticReport& report) {
+  write_list(json, "failed", report.failed);
+  json.key("skipped");
+  json.begin_array();
+  for (const DiagnosticReport::Skipped& skipped : report.skipped) {
+    json.begin_object();
+    json.member("input", skipped.input);
+    json.member("needs", skipped.needs);
+    json.end_object();
+  }
+  json.end_array();
+  write_list(json, "unchanged", report.unchanged);
+}
+
 /// Never folded and never cut short: whoever reads it filters for himself. A new key raises no version; a change of
 /// meaning does.
 std::string render_json(const DiagnosticReport& report, const DiagnosticOptions& options) {
@@ -55,17 +69,7 @@ std::string render_json(const DiagnosticReport& report, const DiagnosticOptions&
   json.member("errors", report.errors);
   json.member("warnings", report.warnings);
   json.member("notes", report.notes);
-  write_list(json, "failed", report.failed);
-  json.key("skipped");
-  json.begin_array();
-  for (const DiagnosticReport::Skipped& skipped : report.skipped) {
-    json.begin_object();
-    json.member("input", skipped.input);
-    json.member("needs", skipped.needs);
-    json.end_object();
-  }
-  json.end_array();
-  write_list(json, "unchanged", report.unchanged);
+  write_input_lists(json, report);
   json.end_object();
   json.end_object();
   out += '\n';

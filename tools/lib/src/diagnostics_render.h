@@ -12,6 +12,8 @@
 
 namespace meridian::tools {
 
+class JsonWriter;
+
 /// All that a form may show, already in its final order.
 struct DiagnosticReport {
   std::span<const Diagnostic* const> diagnostics;
@@ -25,6 +27,9 @@ struct DiagnosticReport {
 
 /// "error", "warning" or "note": the word of all three forms.
 std::string_view severity_word(Severity severity);
+
+/// Members failed, skipped and unchanged of the object that is open: the same in JSON and SARIF.
+void write_input_lists(JsonWriter& json, const DiagnosticReport& report);
 
 std::string render_text(const DiagnosticReport& report, const DiagnosticOptions& options);
 std::string render_json(const DiagnosticReport& report, const DiagnosticOptions& options);

@@ -119,28 +119,11 @@ void write_rule(JsonWriter& json, const Rule& rule) {
   json.end_object();
 }
 
-void write_list(JsonWriter& json, std::string_view name, const std::vector<std::string_view>& list) {
-  json.key(name);
-  json.begin_array();
-  for (const std::string_view item : list) json.value(item);
-  json.end_array();
-}
-
 /// What the other forms have in their summary; SARIF has no words for it but the property bag.
 void write_summary(JsonWriter& json, const DiagnosticReport& report) {
   json.key("properties");
   json.begin_object();
-  write_list(json, "failed", report.failed);
-  json.key("skipped");
-  json.begin_array();
-  for (const DiagnosticReport::Skipped& skipped : report.skipped) {
-    json.begin_object();
-    json.member("input", skipped.input);
-    json.member("needs", skipped.needs);
-    json.end_object();
-  }
-  json.end_array();
-  write_list(json, "unchanged", report.unchanged);
+  write_input_lists(json, report);
   json.end_object();
 }
 
