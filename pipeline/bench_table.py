@@ -62,8 +62,9 @@ def main():
     row("PERF-5", "semantic checks by hand", l["BM_semantic_by_hand"] * 1e6, opened * 1e6, "open", "us", l["BM_semantic_by_hand"] / opened, "", None)
     trusted = l["BM_open_trusted"]
     row("PERF-5", "open trusted bytes", trusted * 1e6, 5, "limit", "us", trusted * 1e6 / 5, "<= 1", trusted <= 5e-6)
-    xml = l["BM_compile_from_xml"]
-    row("PERF-5", "open against compiling the XML", opened * 1e6, xml * 1e6, "imapc", "us", xml / opened, ">= 1000", xml >= 1000 * opened)
+    xml, compiled = l["BM_parse_xml"], l["BM_compile_from_xml"]
+    row("PERF-5", "open against parsing the XML", opened * 1e6, xml * 1e6, "tinyxml2 parse", "us", xml / opened, ">= 1000", xml >= 1000 * opened)
+    row("PERF-5", "open against compiling the XML", opened * 1e6, compiled * 1e6, "imapc", "us", compiled / opened, "", None)
     if args.only:
         rows = [r for r in rows if r["id"] == args.only]
     print(f"{'id':7} {'case':36} {'ours':>10} {'peer':>10} {'unit':4} {'peer is':16} {'ratio':>8} {'target':8} holds")

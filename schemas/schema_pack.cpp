@@ -6,7 +6,11 @@
 // writes OUT_DIR/builtin_schemas.cpp   reflection schemas, fingerprints, compatible layouts
 //        OUT_DIR/builtin_verifiers.cpp generated verifiers by kind
 //        OUT_DIR/released_schemas.cpp  schemas of released layouts, by kind and fingerprint
+//
+// and fails where a current schema does not read in place what the same format version was released with: whoever
+// breaks a layout raises kFormatVersion, and old files are converted from then on.
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -15,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "meridian/base/version.h"
 #include "meridian/resource/fingerprint.h"
 #include "resource/schema_view.h"
 #include "strip_schema.h"
@@ -26,6 +31,7 @@ struct Packed {
   std::string array;      // name of the byte array
   std::string root;       // "meridian::schema::MapData"
   std::string extension;  // without dot
+  std::string path;
   uint32_t kind = 0;
   uint64_t layout = 0, full = 0;
   std::vector<uint8_t> bytes;
@@ -48,6 +54,7 @@ bool load(const std::string& path, bool needs_kind, Packed& out) {
                  static_cast<unsigned long long>(status.detail));
     return false;
   }
+  out.path = path;
   out.bytes = meridian::strip_schema(bytes);
   const reflection::Schema& schema = meridian::detail::schema_of(out.span());
   out.stem = std::filesystem::path(path).stem().string();
@@ -66,6 +73,51 @@ bool load(const std::string& path, bool needs_kind, Packed& out) {
     return false;
   }
   return true;
+}
+
+// The N of ".../released/vN/bfbs/imap.bfbs", or 0.
+uint32_t released_version(const std::filesystem::path& path) {
+  for (const std::filesystem::path& part : path) {
+    const std::string text = part.string();
+    if (text.size() > 1 && text[0] == 'v' && text.find_first_not_of("0123456789", 1) == std::string::npos)
+      return static_cast<uint32_t>(std::stoul(text.substr(1)));
+  }
+  return 0;
+}
+
+// Also of enumerations that no field has as its type: names of flags, which XML uses.
+bool keeps_enumerators(const Packed& root, const Packed& old) {
+  using meridian::detail::text_of;
+  const auto* const enums = meridian::detail::schema_of(root.span()).enums();
+  for (const reflection::Enum* older : *meridian::detail::schema_of(old.span()).enums()) {
+    const auto same_enum = [&](const reflection::Enum* e) { return text_of(e->name()) == text_of(older->name()); };
+    const auto newer = std::find_if(enums->begin(), enums->end(), same_enum);
+    if (newer == enums->end()) return false;
+    for (const reflection::EnumVal* value : *older->values()) {
+      const auto same_value = [&](const reflection::EnumVal* v) {
+        return v->value() == value->value() && text_of(v->name()) == text_of(value->name());
+      };
+      if (std::none_of((*newer)->values()->begin(), (*newer)->values()->end(), same_value)) return false;
+    }
+  }
+  return true;
+}
+
+bool keeps_released_layouts(const std::vector<Packed>& roots, const std::vector<Packed>& released) {
+  bool good = true;
+  for (const Packed& old : released) {
+    if (released_version(old.path) != meridian::kFormatVersion) continue;
+    for (const Packed& root : roots) {
+      if (root.kind != old.kind) continue;
+      if (meridian::reads_in_place(root.span(), old.span()) && keeps_enumerators(root, old)) continue;
+      std::fprintf(stderr,
+                   "%s: error: does not read in place what format version %u was released with (%s); add only table "
+                   "fields, enumerators and union members, or raise kFormatVersion (meridian/base/version.h)\n",
+                   root.path.c_str(), meridian::kFormatVersion, old.path.c_str());
+      good = false;
+    }
+  }
+  return good;
 }
 
 void write_array(std::ostream& out, const Packed& packed) {
@@ -172,6 +224,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "schema_pack: error: needs one --info schema\n");
     return 2;
   }
+  if (!keeps_released_layouts(roots, released)) return 1;
   const std::filesystem::path dir = argv[1];
   std::ofstream builtins(dir / "builtin_schemas.cpp"), verifiers(dir / "builtin_verifiers.cpp"),
       compat(dir / "released_schemas.cpp");

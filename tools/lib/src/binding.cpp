@@ -121,6 +121,17 @@ int TypePlan::find(std::string_view element, bool& alias) const {
   }
 }
 
+int TypePlan::field_index(std::string_view field) const {
+  for (size_t i = 0; i < fields.size(); ++i)
+    if (fields[i].name == field) return static_cast<int>(i);
+  return -1;
+}
+
+const FieldPlan* TypePlan::field_named(std::string_view field) const {
+  const int index = field_index(field);
+  return index < 0 ? nullptr : &fields[static_cast<size_t>(index)];
+}
+
 int TypePlan::find_attribute(std::string_view attribute) const {
   for (size_t i = 0; i < fields.size(); ++i)
     if (fields[i].in_xml && (fields[i].is_xml_attribute || lanes_are_attributes) && fields[i].xml == attribute)

@@ -6,21 +6,15 @@
 namespace meridian::tools {
 namespace {
 
-int field_index(const TypePlan& type, std::string_view name) {
-  for (size_t i = 0; i < type.fields.size(); ++i)
-    if (type.fields[i].name == name) return static_cast<int>(i);
-  return -1;
-}
-
 std::string_view text_of(const TableValue& t, std::string_view field) {
-  const FieldValue* const v = t.find(field_index(*t.type, field));
+  const FieldValue* const v = t.find(t.type->field_index(field));
   return v == nullptr ? std::string_view() : std::string_view(v->text);
 }
 
 }  // namespace
 
 void select_configs(TableValue& root, const ConfigTarget& target) {
-  ItemList* const configs = root.list(field_index(*root.type, "config_array"));
+  ItemList* const configs = root.list(root.type->field_index("config_array"));
   if (configs == nullptr) return;
   std::erase_if(configs->tables, [&](const TableValue& config) {
     return !config_matches(target, {text_of(config, "build"), text_of(config, "platforms"), text_of(config, "param")});

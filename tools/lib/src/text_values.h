@@ -29,6 +29,16 @@ bool store_number(std::string_view text, Scalar scalar, uint8_t* at);
 /// XML's white space.
 inline bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 std::string_view trim(std::string_view text);
+/// Calls f(word) for each run of non-blanks; the words point into `text`.
+template <class Function>
+void for_each_word(std::string_view text, Function&& f) {
+  for (size_t i = 0; i < text.size();) {
+    size_t end = i;
+    while (end < text.size() && !is_blank(text[end])) ++end;
+    if (end > i) f(text.substr(i, end - i));
+    i = end + 1;
+  }
+}
 /// Appends text as XML holds it; line breaks survive in attribute values too.
 void append_escaped(std::string& out, std::string_view text, bool in_attribute);
 

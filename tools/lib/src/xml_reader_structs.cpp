@@ -9,16 +9,6 @@
 #include "text_values.h"
 
 namespace meridian::tools {
-namespace {
-
-const FieldPlan* field_named(const TypePlan& plan, std::string_view name) {
-  for (const FieldPlan& f : plan.fields)
-    if (f.name == name) return &f;
-  return nullptr;
-}
-
-}  // namespace
-
 // --- tables ----------------------------------------------------------------------------------------------------------
 
 void Reader::table_attributes(const Element& e, const TypePlan& plan, TableValue& out) {
@@ -250,7 +240,7 @@ void Reader::apply_derive(const TypePlan& plan, uint8_t* bytes, const Seen& seen
     const FieldPlan& f = plan.fields[i];
     if (f.derive == Derive::none || seen.test(i)) continue;
     if (f.derive == Derive::lod_level) {
-      const FieldPlan* parent = field_named(plan, "parent_index");
+      const FieldPlan* parent = plan.field_named("parent_index");
       const bool orphan =
           parent != nullptr && signed_value(parent->scalar, load_bits(bytes + parent->offset, parent->size)) == -1;
       for (const EnumValue& v : f.enumeration->values)
@@ -258,10 +248,9 @@ void Reader::apply_derive(const TypePlan& plan, uint8_t* bytes, const Seen& seen
           store_bits(bytes + f.offset, f.size, static_cast<uint64_t>(v.value));
     }
     if (f.derive == Derive::asset_name)
-      if (const FieldPlan* name = field_named(plan, "name"))
-        std::memcpy(bytes + f.offset, bytes + name->offset, f.size);
-    const FieldPlan* lo = field_named(plan, "bb_min");
-    const FieldPlan* hi = field_named(plan, "bb_max");
+      if (const FieldPlan* name = plan.field_named("name")) std::memcpy(bytes + f.offset, bytes + name->offset, f.size);
+    const FieldPlan* lo = plan.field_named("bb_min");
+    const FieldPlan* hi = plan.field_named("bb_max");
     if (lo == nullptr || hi == nullptr) continue;
     if (f.derive == Derive::box_centre)
       for (size_t k = 0; k < 3; ++k) {

@@ -355,16 +355,7 @@ void Reader::read_hex(const Element& e, const FieldPlan& f, ItemList& list) {
   std::string joined;
   const std::string_view text = own_text(e, place, joined);
   std::vector<std::string_view> tokens;
-  for (size_t i = 0; i < text.size();) {
-    if (is_blank(text[i])) {
-      ++i;
-      continue;
-    }
-    size_t end = i;
-    while (end < text.size() && !is_blank(text[end])) ++end;
-    tokens.push_back(text.substr(i, end - i));
-    i = end;
-  }
+  for_each_word(text, [&](std::string_view word) { tokens.push_back(word); });
   const tinyxml2::XMLAttribute* const kind = e.FindAttribute("content");
   if (kind != nullptr && std::string_view(kind->Value()) == "char_array" && !f.size_element.empty()) {
     // Decimal if the count then is what the sibling says; the digits alone cannot tell.

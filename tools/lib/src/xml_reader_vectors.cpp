@@ -248,24 +248,17 @@ void Reader::read_number_text(const Element& e, const FieldPlan& f, ItemList& li
   const char* place = nullptr;
   std::string joined;
   const std::string_view text = own_text(e, place, joined);
-  for (size_t i = 0; i < text.size();) {
-    if (is_blank(text[i])) {
-      ++i;
-      continue;
-    }
-    size_t end = i;
-    while (end < text.size() && !is_blank(text[end])) ++end;
+  for_each_word(text, [&](std::string_view word) {
     uint64_t bits = 0;
-    const std::string_view token = text.substr(i, end - i);
+    const char* const at = place + (word.data() - text.data());
     if (f.scalar == Scalar::boolean)
-      scalar_from_text(token, place + i, e, f, bits);
+      scalar_from_text(word, at, e, f, bits);
     else
-      number_from_text(token, place + i, f, bits, f.xml);
+      number_from_text(word, at, f, bits, f.xml);
     list.bytes.resize(list.bytes.size() + f.size);
     store_bits(list.bytes.data() + list.bytes.size() - f.size, f.size, bits);
     ++list.count;
-    i = end;
-  }
+  });
 }
 
 void Reader::read_vector_lines(const Element& e, const FieldPlan& f, ItemList& list) {

@@ -114,6 +114,10 @@ struct TypePlan {
   /// Field by element name, or -1. Aliases are found too; `alias` says so.
   int find(std::string_view element, bool& alias) const;
   int find_attribute(std::string_view attribute) const;
+  /// By FlatBuffers name ("parent_index"), or -1. For set-up and rare paths: it compares in sequence.
+  int field_index(std::string_view field) const;
+  /// The same, or null.
+  const FieldPlan* field_named(std::string_view field) const;
   /// Names that an element of this type may have, for "did you mean".
   void names(std::vector<std::string_view>& out) const;
 
