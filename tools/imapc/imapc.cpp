@@ -17,11 +17,12 @@ int run_imapc(std::span<const char* const> args, ToolIo& io) {
       "the arguments in FILE, one a line. Without -o or --out-dir each output stands beside its input: a.ymap.xml "
       "gives a.imap.";
   tool.doc.limits =
-      "It reads XML only, no compiled game files, changes no source, and looks at each map alone: archetypes and links "
-      "between maps are not checked.";
+      "It reads XML only, no compiled game files, changes no source without --fix, and looks at each map alone: "
+      "archetypes are checked with --types, links between maps by worldc.";
   tool.doc.examples = {{"imapc maps/ --out-dir build/maps", "compile all maps below maps/ in parallel"},
                        {"imapc town.ymap.xml -o town.imap --depfile town.d", "one step of a Ninja or Make build"}};
   tool.kinds = {kind_of("IMAP")};
+  tool.checks_maps = true;
   return run_compiler(tool, args, io);
 }
 

@@ -21,6 +21,7 @@ int run_itypc(std::span<const char* const> args, ToolIo& io) {
   tool.doc.examples = {{"itypc types/ --out-dir build/types", "compile all definitions below types/ in parallel"},
                        {"itypc props.ytyp.xml -o - | resinfo dump -", "look at what a source becomes"}};
   tool.kinds = {kind_of("ITYP")};
+  tool.checks_types = true;
   return run_compiler(tool, args, io);
 }
 

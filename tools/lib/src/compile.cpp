@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "lint/lint_compiled.h"
 #include "meridian/resource/resource.h"
 #include "meridian/tools/binding.h"
 #include "resource_builder.h"
@@ -181,9 +182,21 @@ CompileResult compile_xml(const SourceText& source, const Binding& binding, cons
     return result;
   }
   result.bytes = std::move(built.bytes);
+  result.stats.build_seconds = clock.lap();
+  if (options.lint) {
+    const MapRepair repair = lint_compiled(source, options, result);
+    result.stats.lint_seconds = clock.lap();
+    if (result.has_errors()) {
+      result.bytes.clear();
+      return result;
+    }
+    if (repair.any()) {
+      apply_repair(repair, read.root);
+      result.bytes = build_resource(read.root, binding, result.names, options).bytes;
+    }
+  }
   result.stats.kept = built.kept;
   result.stats.resource_bytes = result.bytes.size();
-  result.stats.build_seconds = clock.lap();
   return result;
 }
 

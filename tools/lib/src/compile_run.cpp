@@ -21,6 +21,7 @@
 #include "meridian/resource/fingerprint.h"
 #include "meridian/resource/resource.h"
 #include "meridian/tools/binding.h"
+#include "meridian/tools/fix.h"
 #include "text_values.h"
 
 namespace meridian::tools {
@@ -59,6 +60,7 @@ struct Item {
   int exit = kExitDone;
   bool skipped = false;  ///< found in a folder and not for this tool
   bool dropped = false;  ///< interrupted, or after the first failure with --fail-fast
+  std::string preview;   ///< of --fix=preview
   WriteOutcome written = WriteOutcome::failed;
   double write_seconds = 0;
 
@@ -152,6 +154,47 @@ class Pipeline {
     const Binding* binding = settings_.roots->find(sniff_root(source.text()));
     if (binding == nullptr) binding = &settings_.roots->fallback();  // says what else may be wrong with it
 
+    compile_source(item, *binding);
+    if (settings_.fix != FixMode::none) fix_source(item, *binding);
+  }
+
+  /// Rewrites the source as far as its rules know what is right, and compiles what came of it. One fix may uncover the
+  /// next, so that a second run would find nothing.
+  void fix_source(Item& item, const Binding& binding) {
+    const std::shared_ptr<const SourceText> original = item.source;
+    constexpr int kRounds = 8;
+    for (int round = 0; round < kRounds && !item.dropped; ++round) {
+      std::vector<TextEdit> edits;
+      for (Diagnostic& d : item.diagnostics) edits.insert(edits.end(), d.edits.begin(), d.edits.end());
+      if (edits.empty()) break;
+      std::string text = apply_edits(item.source->text(), std::move(edits));
+      if (text == item.source->text()) break;
+      item.source = SourceText::from_memory(original->path(), std::move(text));
+      item.diagnostics.clear();
+      item.exit = kExitDone;
+      compile_source(item, binding);
+    }
+    if (item.source == original || item.dropped) return;
+    if (settings_.fix == FixMode::preview) {
+      item.preview = unified_diff(original->path(), original->text(), item.source->text());
+      return;
+    }
+    const uint64_t mark = original->file_bytes() - std::min<uint64_t>(original->file_bytes(), original->text().size());
+    if (item.job->file.is_stdin() || (mark != 0 && mark != 3))
+      return item.fail(rules::environment_error,
+                       item.job->file.is_stdin()
+                           ? "standard input cannot be rewritten (--fix)"
+                           : "a UTF-16 source cannot be rewritten (--fix); store it as UTF-8 first",
+                       kExitEnvironment);
+    const WriteResult written =
+        write_file(item.job->file.path, (mark == 3 ? "\xEF\xBB\xBF" : "") + std::string(item.source->text()),
+                   WriteMode::if_changed);
+    if (written.outcome == WriteOutcome::failed)
+      item.fail(rules::environment_error, "cannot rewrite (--fix): " + error_text(written.error), kExitEnvironment);
+  }
+
+  void compile_source(Item& item, const Binding& binding) {
+    const SourceText& source = *item.source;
     CompileOptions options = settings_.compile->compile;
     options.jobs = settings_.jobs;
     options.cancel = io_.cancel;
@@ -159,7 +202,7 @@ class Pipeline {
     options.note_missing = settings_.diag->policy.severity_of(rules::missing_element, Severity::note).has_value();
     // Isolated: while it waits for its own windows this thread must not start on another input, whose memory would
     // then count twice.
-    CompileResult result = tbb::this_task_arena::isolate([&] { return compile_xml(source, *binding, options); });
+    CompileResult result = tbb::this_task_arena::isolate([&] { return compile_xml(source, binding, options); });
     if (result.cancelled) {
       item.dropped = true;
       return;
@@ -299,6 +342,7 @@ class Pipeline {
 
   void finish(Item& item) {
     if (item.dropped) return;
+    if (!item.preview.empty()) report_.print(item.preview);
     if (item.skipped) {
       progress_.advance(item.job->file.shown() + ": not for " + settings_.tool);
       return;

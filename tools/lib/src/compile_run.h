@@ -46,6 +46,9 @@ struct RunTotals {
   double write_seconds = 0, total_seconds = 0;
 };
 
+/// What becomes of values that a rule knows to be wrong, in the sources.
+enum class FixMode { none, write, preview };
+
 struct RunSettings {
   const RootTable* roots = nullptr;
   const CompileOptionsGroup* compile = nullptr;
@@ -53,6 +56,7 @@ struct RunSettings {
   WriteMode write = WriteMode::if_changed;
   uint32_t jobs = 0;
   bool fail_fast = false;
+  FixMode fix = FixMode::none;
   ProgressStyle progress = ProgressStyle::none;
   std::string tool;
 };

@@ -83,6 +83,7 @@ class Driver {
     output_.declare(line_);
     if (tool.takes_schema) schema_.declare(line_);
     compile_.declare(line_, tool.selects_configs);
+    if (tool.checks_maps || tool.checks_types) lint_.declare(line_, tool.checks_maps);
     diag_.declare(line_);
     run_.declare(line_);
     line_.group("Help");
@@ -124,11 +125,26 @@ class Driver {
     if (!parsed || !diag_.read(error)) return report_.usage(error);
     if (answer_rule_questions(diag_, report_)) return;
     if (!input_.read(error) || !output_.read(error) || !compile_.read(error)) return report_.usage(error);
+    if (!load_types()) return;
     if (!load_bindings() || !find_jobs()) return;
     if (!check_outputs()) return;
     if (output_.list_deps) return list_dependencies();
     if (run_.fail_fast && report_.exit_code() != kExitDone) return;
     compile();
+  }
+
+  bool load_types() {
+    std::string error, path;
+    int code = kExitUsage;
+    if (lint_.read(compile_.compile, diag_.policy, error, path, code)) {
+      dependencies_.insert(dependencies_.end(), lint_.read_files.begin(), lint_.read_files.end());
+      return true;
+    }
+    if (code == kExitUsage) return report_.usage(error), false;
+    if (code == kExitEnvironment) return report_.environment(path, error), false;
+    report_.log().add(placeless(rules::refused_resource, path, error));
+    report_.log().add_failed(path);
+    return report_.raise(code), false;
   }
 
   // ---- schema
@@ -293,6 +309,8 @@ class Driver {
       if (!depfile_can_name(path) || !depfile_can_name(job.file.path))
         return report_.usage("--depfile cannot name a path with a line break"), false;
     }
+    if (outputs.contains("-") && lint_.fix == "preview")
+      return report_.usage("--fix=preview and an output cannot both go to standard output; use -o FILE"), false;
     if (outputs.contains("-") && !run_.stats.empty())
       return report_.usage("--stats and an output cannot both go to standard output; use -o FILE"), false;
     if (!output_.depfile.empty() && !claim(output_.depfile, "the dependency file")) return false;
@@ -341,6 +359,7 @@ class Driver {
     settings.jobs = static_cast<uint32_t>(run_.jobs);
     settings.fail_fast = run_.fail_fast;
     settings.tool = tool_.doc.name;
+    settings.fix = lint_.fix == "write" ? FixMode::write : lint_.fix == "preview" ? FixMode::preview : FixMode::none;
     if (!diag_.owns_stderr())
       settings.progress = diag_.verbose                            ? ProgressStyle::lines
                           : io_.stderr_is_terminal && !diag_.quiet ? ProgressStyle::bar
@@ -373,6 +392,7 @@ class Driver {
   OutputOptions output_;
   SchemaOptions schema_;
   CompileOptionsGroup compile_;
+  LintOptionsGroup lint_;
   DiagOptions diag_;
   RunOptions run_;
   bool help_ = false, version_ = false;

@@ -17,13 +17,6 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
 }
 
-/// After one of these the rest of the file was not looked at, so that a waiver may well have had something to hit.
-bool ends_reading(const Finding& finding) {
-  return finding.severity == Severity::error &&
-         (finding.rule == &rules::malformed_xml || finding.rule == &rules::limit_exceeded ||
-          finding.rule == &rules::wrong_root || finding.rule == &rules::unfilled_placeholder);
-}
-
 auto order_of(const Finding& finding) {
   return std::tie(finding.offset, finding.rule->code, finding.message, finding.object);
 }
@@ -34,9 +27,12 @@ auto order_of(const Finding& finding) {
 class WaiverPass {
  public:
   /// `findings` must be in order of offset.
-  explicit WaiverPass(std::span<const Finding> findings) : findings_(findings), waived_(findings.size(), false) {
+  WaiverPass(std::span<const Finding> findings, bool whole_world)
+      : findings_(findings), waived_(findings.size(), false), whole_world_(whole_world) {
     for (size_t i = 0; i < findings.size(); ++i) by_rule_[findings[i].rule].push_back(i);
-    quiet_about_misses_ = std::any_of(findings.begin(), findings.end(), ends_reading);
+    // After an error later checks did not run, so that a waiver may well have had something to hit.
+    quiet_about_misses_ =
+        std::any_of(findings.begin(), findings.end(), [](const Finding& f) { return f.severity == Severity::error; });
   }
 
   /// `own_rule`: whether to look at the names of WVR001 only, or at all others only. Complaints are WVR001 findings
@@ -93,7 +89,7 @@ class WaiverPass {
     const std::string label = std::string(rule.code) + " " + std::string(rule.name);
     if (first_error != nullptr)
       complain(waiver, "an error can't be waived (" + label + ")").related = {{first_error->offset, "the error"}};
-    else if (!hit && !quiet_about_misses_)
+    else if (!hit && !quiet_about_misses_ && (whole_world_ || !rule.looks_around))
       complain(waiver, "this waiver of " + label + " hits nothing");
   }
 
@@ -110,7 +106,7 @@ class WaiverPass {
   std::vector<bool> waived_;
   std::map<const Rule*, std::vector<size_t>> by_rule_;
   std::vector<Finding> complaints_;
-  bool quiet_about_misses_ = false;
+  bool quiet_about_misses_ = false, whole_world_ = false;
 };
 
 void remove_waived(std::vector<Finding>& findings, const WaiverPass& pass) {
@@ -123,19 +119,19 @@ void remove_waived(std::vector<Finding>& findings, const WaiverPass& pass) {
   findings.resize(kept);
 }
 
-void apply_waivers(std::vector<Finding>& findings, std::span<const Waiver> waivers) {
+void apply_waivers(std::vector<Finding>& findings, std::span<const Waiver> waivers, bool whole_world) {
   // With a placeholder left in the text nothing but placeholders is reported.
   if (std::any_of(findings.begin(), findings.end(),
                   [](const Finding& f) { return f.rule == &rules::unfilled_placeholder; }))
     return;
-  WaiverPass pass(findings);
+  WaiverPass pass(findings, whole_world);
   pass.run(waivers, /*own_rule=*/false);
   std::vector<Finding> complaints = pass.take_complaints();
   remove_waived(findings, pass);
 
   std::stable_sort(complaints.begin(), complaints.end(),
                    [](const Finding& a, const Finding& b) { return a.offset < b.offset; });
-  WaiverPass own_pass(complaints);
+  WaiverPass own_pass(complaints, whole_world);
   own_pass.run(waivers, /*own_rule=*/true);
   std::vector<Finding> final_complaints = own_pass.take_complaints();
   remove_waived(complaints, own_pass);
@@ -211,12 +207,12 @@ std::optional<Severity> DiagnosticPolicy::severity_of(const Rule& rule, Severity
 }
 
 std::vector<Diagnostic> resolve(const SourceText& source, std::vector<Finding> findings,
-                                std::span<const Waiver> waivers, const DiagnosticPolicy& policy) {
+                                std::span<const Waiver> waivers, const DiagnosticPolicy& policy, bool whole_world) {
   if (findings.empty() && waivers.empty()) return {};  // the usual case builds no line table
   const auto in_order = [](const Finding& a, const Finding& b) { return order_of(a) < order_of(b); };
   std::stable_sort(findings.begin(), findings.end(), in_order);
   if (!waivers.empty()) {
-    apply_waivers(findings, waivers);
+    apply_waivers(findings, waivers, whole_world);
     std::stable_sort(findings.begin(), findings.end(), in_order);
   }
 
@@ -236,7 +232,13 @@ std::vector<Diagnostic> resolve(const SourceText& source, std::vector<Finding> f
     d.column = place.column;
     d.source_line = source.line_text(place.line);
     d.utf16_column = columns.at(finding.offset, place);
+    d.edits = std::move(finding.edits);
     for (Finding::Related& related : finding.related) {
+      if (!related.file.empty()) {
+        d.related.push_back(
+            {std::move(related.file), related.place.line, related.place.column, std::move(related.message), 0});
+        continue;
+      }
       const LineColumn where = source.place_of(related.offset);
       d.related.push_back({source.path(), where.line, where.column, std::move(related.message),
                            related_columns.at(related.offset, where)});

@@ -223,6 +223,11 @@ std::string input_stem(std::string_view path) {
   return std::string(path.substr(path.rfind('/') + 1));
 }
 
+std::string resource_stem(std::string_view path) {
+  path = path.substr(path.rfind('/') + 1);
+  return std::string(path.substr(0, path.rfind('.')));
+}
+
 std::string output_name(std::string_view input, std::string_view extension) {
   std::string_view stem = without_suffixes(input);
   const std::string suffix = "." + std::string(extension);

@@ -6,8 +6,12 @@
 #include <optional>
 #include <utility>
 
+#include "lint/lint_compiled.h"
 #include "meridian/base/version.h"
 #include "meridian/resource/fingerprint.h"
+#include "meridian/tools/inputs.h"
+#include "meridian/tools/lint.h"
+#include "meridian/tools/resource_view.h"
 #include "meridian/tools/rule_pages.h"
 #include "text_values.h"
 
@@ -160,6 +164,56 @@ bool CompileOptionsGroup::read(std::string& error) {
   compile.names = !no_names;
   compile.lint = !no_lint;
   compile.limits.max_depth = static_cast<uint32_t>(max_depth);
+  return true;
+}
+
+void LintOptionsGroup::declare(CommandLine& line, bool is_map) {
+  line.group("Checks");
+  line.texts("--types", "FILE", types, "compiled type file (.ityp) whose archetypes are looked up", ValueHint::file);
+  line.flag("--allow-missing-archetypes", allow_missing, "an archetype that no type file defines is a warning");
+  if (is_map) {
+    line.choice("--extents", {"keep", "fix", "union"}, extents,
+                "extents in the output: as written (default), computed, or both together; needs --types");
+    line.choice("--flags", {"keep", "fix"}, flags, "content flags in the output: as written (default) or computed");
+  }
+  line.choice("--fix", {"write", "preview"}, fix,
+              "rewrite the sources where the right value is certain, or only show the difference", true);
+}
+
+bool LintOptionsGroup::read(CompileOptions& compile, const DiagnosticPolicy& policy, std::string& error,
+                            std::string& path, int& exit_code) {
+  compile.allow_missing_archetypes = allow_missing;
+  compile.extents = extents == "fix" ? Repair::fix : extents == "union" ? Repair::unite : Repair::keep;
+  compile.flags = flags == "fix" ? Repair::fix : Repair::keep;
+  compile.lod_size = policy.severity_of(rules::lod_size, Severity::warning).has_value();
+  exit_code = kExitUsage;
+  if (!fix.empty() && !compile.lint) return error = "--fix needs the rules; leave --no-lint out", false;
+  if (types.empty()) {
+    if (compile.extents != Repair::keep) return error = "--extents=" + extents + " needs --types", false;
+    return true;
+  }
+  struct Types {
+    std::vector<std::unique_ptr<LoadedResource>> files;
+    LintWorld world;
+  };
+  auto loaded = std::make_shared<Types>();
+  for (const std::string& file : types) {
+    auto resource = std::make_unique<LoadedResource>();
+    path = file;
+    if (!load_resource(file, {}, *resource, error, exit_code)) return false;
+    exit_code = kExitRejected;
+    if (resource->resource.kind() != kind_of("ITYP")) return error = "this is no compiled type file (.ityp)", false;
+    LintUnit unit = unit_of(resource->resource, NameTexts({resource->names.begin(), resource->names.end()}));
+    unit.path = file;
+    unit.stem = resource_stem(file);
+    unit.is_context = true;
+    loaded->world.add(std::move(unit));
+    loaded->files.push_back(std::move(resource));
+    read_files.push_back(file);
+  }
+  path.clear();
+  loaded->world.link();
+  compile.types = std::shared_ptr<const LintWorld>(loaded, &loaded->world);
   return true;
 }
 

@@ -16,9 +16,13 @@
 
 namespace meridian::tools {
 
-class Binding;  // tools/binding.h
+class Binding;    // tools/binding.h
+class LintWorld;  // tools/lint.h
 
 enum class Dialect { automatic, gta5, rdr3 };
+
+/// What becomes of extents and flags that differ from the content.
+enum class Repair { keep, fix, unite };
 
 /// tinyxml2 parses documents of this depth and no deeper (its own limit of 100 counts the document and the text).
 inline constexpr uint32_t kMaxDepth = 98;
@@ -39,7 +43,12 @@ struct CompileOptions {
   bool note_missing = false;  ///< look for missing elements (XML013); costs time, so only when switched on
   std::string stem;           ///< file stem that a missing `name` takes; empty: name 0
   std::shared_ptr<const ConfigTarget> config_target;  ///< keep only the configurations for it; null: all
-  uint32_t jobs = 0;                                  ///< threads for one file; 0: all, 1: none
+  std::shared_ptr<const LintWorld> types;     ///< all type files (linked): archetypes are looked up; null: unknown
+  bool allow_missing_archetypes = false;      ///< REF001 is a warning
+  bool lod_size = false;                      ///< look for LOD007
+  Repair extents = Repair::keep;              ///< of a map, in the resource; fix and unite need `types`
+  Repair flags = Repair::keep;                ///< keep or fix
+  uint32_t jobs = 0;                          ///< threads for one file; 0: all, 1: none
   size_t window_bytes = 16 * 1024;            ///< target size of a window; 0: the whole file at once (same results)
   const std::atomic<bool>* cancel = nullptr;  ///< checked now and then; a cancelled result has no bytes
 };
@@ -47,7 +56,7 @@ struct CompileOptions {
 /// Seconds and sizes, for --stats.
 struct CompileStats {
   uint64_t source_bytes = 0, resource_bytes = 0, elements = 0, items = 0, windows = 0, names = 0, kept = 0;
-  double scan_seconds = 0, read_seconds = 0, build_seconds = 0;
+  double scan_seconds = 0, read_seconds = 0, build_seconds = 0, lint_seconds = 0;
 };
 
 /// One spelling of a name in one source, for the check of collisions over a whole build.

@@ -17,6 +17,8 @@ struct CompilerTool {
   std::vector<uint32_t> kinds;   ///< built-in kinds that it takes, the first one for files without a root
   bool takes_schema = false;     ///< has --schema and -I
   bool selects_configs = false;  ///< has --for
+  bool checks_maps = false;      ///< has --types, --extents, --flags, --fix
+  bool checks_types = false;     ///< has --types and --fix
 };
 
 /// Runs a compiler on arguments (without the program's name). Never throws.

@@ -21,6 +21,13 @@
 
 namespace meridian::tools {
 
+/// A change to a source: the bytes [offset, offset + size) become `text`.
+struct TextEdit {
+  size_t offset = 0;
+  size_t size = 0;
+  std::string text;
+};
+
 /// Something found in a source, placed by byte offset into its SourceText.
 struct Finding {
   const Rule* rule = nullptr;
@@ -31,8 +38,11 @@ struct Finding {
   struct Related {
     size_t offset = 0;
     std::string message;
+    std::string file{};  ///< empty: the finding's own source; else another, where `place` is (line 0: unknown)
+    LineColumn place{};
   };
   std::vector<Related> related;
+  std::vector<TextEdit> edits{};  ///< put it right, where one value is certain
 };
 
 /// An inline waiver `<!-- lint-ok rule[, rule]: reason -->`, as the scan found it.
@@ -60,6 +70,7 @@ struct Diagnostic {
   std::string source_line;        ///< shown under the message in text form; may be empty
   std::vector<RelatedPlace> related;
   uint32_t utf16_column = 0;  ///< the column in UTF-16 code units, for SARIF; 0: derived from source_line
+  std::vector<TextEdit> edits{};
 };
 
 /// The -W options. What is said of one rule goes before what is said of all: -Wno-XML002 holds under --strict and
@@ -82,9 +93,11 @@ class DiagnosticPolicy {
 
 /// Turns the findings of one source into diagnostics: waivers (warnings and notes only; bad ones become WVR001),
 /// then policy, then places; sorted by place, exact duplicates removed.
-/// A file that was not read to its end (XML001, XML009, XML010, XML011) is not told that its waivers hit nothing.
+/// A file with errors is not told that its waivers hit nothing: what they wait for may not have been looked for. Nor,
+/// without `whole_world`, of rules that look at other files too.
 std::vector<Diagnostic> resolve(const SourceText& source, std::vector<Finding> findings,
-                                std::span<const Waiver> waivers, const DiagnosticPolicy& policy);
+                                std::span<const Waiver> waivers, const DiagnosticPolicy& policy,
+                                bool whole_world = false);
 
 enum class DiagnosticFormat { text, json, sarif };
 

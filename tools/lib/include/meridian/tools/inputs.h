@@ -47,6 +47,9 @@ bool parse_batch(std::string_view path, std::string_view text, std::vector<Input
 /// a name is called.
 std::string input_stem(std::string_view path);
 
+/// What a compiled resource is called: the file's name without folders and extension.
+std::string resource_stem(std::string_view path);
+
 /// The output's name for an input: the same, with folders, and `.extension`.
 std::string output_name(std::string_view input, std::string_view extension);
 

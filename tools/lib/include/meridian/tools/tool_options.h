@@ -69,6 +69,19 @@ struct CompileOptionsGroup {
   bool read(std::string& error);
 };
 
+/// What rules may look at beyond the file itself, and what is done about what they find.
+struct LintOptionsGroup {
+  std::vector<std::string> types;  ///< compiled type files
+  bool allow_missing = false;
+  std::string extents = "keep", flags = "keep", fix;
+  std::vector<std::string> read_files;  ///< inputs of the run, for dependency files
+
+  void declare(CommandLine& line, bool is_map);
+  /// Loads the type files into `compile.types`. False: `error`, or `path` cannot be used and `error` says why.
+  bool read(CompileOptions& compile, const DiagnosticPolicy& policy, std::string& error, std::string& path,
+            int& exit_code);
+};
+
 struct RunOptions {
   uint64_t jobs = 0;  ///< threads; 0: as many as the machine has
   bool fail_fast = false;

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+// REF001, REF003, ENT001 to ENT005, FLG003: what one entity says of itself.
+#include <cmath>
+#include <unordered_map>
+
+#include "lint/geometry.h"
+#include "lint/lint_context.h"
+#include "meridian/schemas/imap_generated.h"
+#include "meridian/schemas/ityp_generated.h"
+#include "text_values.h"
+
+namespace meridian::tools {
+namespace {
+
+std::string literal(uint32_t hash) {
+  std::string out;
+  append_hash_literal(out, hash);
+  return out;
+}
+
+void missing_archetype(LintContext& c, uint32_t name, std::string path, std::string object) {
+  const std::string_view text = c.unit.names.find(name);
+  std::string message = "archetype " + c.unit.names.quoted(name);
+  if (!text.empty()) message += " (" + literal(name) + ")";
+  message += " is in none of " + std::to_string(c.world.type_file_count()) + " type file(s)";
+  if (const std::string_view near = text.empty() ? text : c.world.nearest_archetype(text); !near.empty())
+    message += "; did you mean '" + std::string(near) + "'?";
+  c.report(rules::missing_archetype, c.world.options().allow_missing_archetypes ? Severity::warning : Severity::error,
+           std::move(path), std::move(object), std::move(message));
+}
+
+struct FlagPair {
+  unsigned no, only;
+  const char* where;
+};
+constexpr FlagPair kRenderPairs[] = {
+    {22, 23, "shadows"}, {24, 25, "reflections"}, {26, 27, "water reflections"}, {28, 29, "mirror reflections"}};
+
+}  // namespace
+
+void lint_entity(LintContext& c, const schema::EntityDef& e, const EntityPlace& place) {
+  const schema::Quat& q = e.rotation();
+  const double norm =
+      std::sqrt(double{q.x()} * q.x() + double{q.y()} * q.y() + double{q.z()} * q.z() + double{q.w()} * q.w());
+  if (norm < 1e-6)
+    c.report(rules::bad_rotation, place.path(".rotation"), place.object(),
+             "the rotation is zero, which is no direction: the entity is left out when loaded");
+  else if (std::abs(norm - 1) > 0.01)
+    c.report(rules::bad_rotation, place.path(".rotation"), place.object(),
+             "the rotation has length " + shown(norm) + ", not 1; it is normalised when loaded");
+
+  if (e.scale_xy() == 0 || e.scale_z() == 0)
+    c.report(rules::bad_scale, place.path(e.scale_xy() == 0 ? ".scaleXY" : ".scaleZ"), place.object(),
+             "the scale is 0, so that nothing is left of the entity");
+  else if (e.scale_xy() < 0 || e.scale_z() < 0)
+    c.report(rules::bad_scale, Severity::warning, place.path(e.scale_xy() < 0 ? ".scaleXY" : ".scaleZ"), place.object(),
+             "the scale is negative, which mirrors the model; not every engine allows that");
+
+  const auto flags = static_cast<uint32_t>(e.flags());
+  if ((flags & 1u) == 0 && norm > 0.5 && (std::abs(q.x()) > 0.05 || std::abs(q.y()) > 0.05))
+    c.report(rules::flattened_rotation, place.path(".rotation"), place.object(),
+             "the entity leans, but flag bit 0 (allow full rotation) is clear: a game may keep the heading only");
+  for (const FlagPair& pair : kRenderPairs)
+    if ((flags >> pair.no & 1u) != 0 && (flags >> pair.only & 1u) != 0)
+      c.report(rules::contradictory_render_flags, place.path(".flags"), place.object(),
+               std::string("flag bits ") + std::to_string(pair.no) + " and " + std::to_string(pair.only) +
+                   " say both not in and only in " + pair.where + "; 'not' wins");
+}
+
+namespace {
+
+/// What makes two entities the same thing placed twice.
+struct PlacedKey {
+  uint32_t archetype = 0;
+  float x = 0, y = 0, z = 0;
+  bool operator==(const PlacedKey&) const = default;
+};
+struct PlacedHash {
+  size_t operator()(const PlacedKey& k) const {
+    uint64_t h = k.archetype;
+    for (const float f : {k.x, k.y, k.z}) h = (h ^ std::hash<float>()(f)) * 0x9E3779B97F4A7C15u;
+    return static_cast<size_t>(h ^ h >> 32);
+  }
+};
+
+bool same_turn(const schema::EntityDef& a, const schema::EntityDef& b) {
+  const schema::Quat &p = a.rotation(), &q = b.rotation();
+  return p.x() == q.x() && p.y() == q.y() && p.z() == q.z() && p.w() == q.w() && a.scale_xy() == b.scale_xy() &&
+         a.scale_z() == b.scale_z();
+}
+
+}  // namespace
+
+void lint_references(LintContext& c) {
+  if (const schema::MapData* const map = c.unit.map) {
+    if (c.world.options().types_are_known) {
+      if (map->entities() != nullptr)
+        for (uint32_t i = 0; i < map->entities()->size(); ++i) {
+          const uint32_t name = map->entities()->Get(i)->archetype_name();
+          if (name != 0 && c.world.find_archetype(name) == nullptr)
+            missing_archetype(c, name, indexed("entities", i) + ".archetypeName", "entity " + std::to_string(i));
+        }
+      const auto* const grass =
+          map->instanced_data() == nullptr ? nullptr : map->instanced_data()->grass_instance_list();
+      if (grass != nullptr)
+        for (uint32_t i = 0; i < grass->size(); ++i) {
+          const uint32_t name = grass->Get(i)->archetype_name();
+          if (name != 0 && c.world.find_archetype(name) == nullptr)
+            missing_archetype(c, name, "instancedData." + indexed("GrassInstanceList", i) + ".archetypeName",
+                              "grass batch " + std::to_string(i));
+        }
+    }
+    if (c.world.options().maps_are_known && map->parent() != 0 && c.world.find_map(map->parent()) == nullptr)
+      c.report(rules::missing_parent_map, "parent", "",
+               "the parent map " + c.unit.names.quoted(map->parent()) + " is not among the maps of this world");
+  }
+  if (c.unit.types != nullptr && c.world.options().types_are_known) {
+    const auto* const mlos = c.unit.types->mlo_archetypes();
+    if (mlos == nullptr) return;
+    for (const schema::MloArchetypeDef* mlo : *mlos) {
+      const std::string base = indexed("archetypes", mlo->owner());
+      const std::string label = "archetype " + std::to_string(mlo->owner());
+      const auto check = [&](const flatbuffers::Vector<const schema::EntityDef*>* entities, const std::string& where,
+                             const std::string& whose) {
+        if (entities == nullptr) return;
+        for (uint32_t i = 0; i < entities->size(); ++i) {
+          const uint32_t name = entities->Get(i)->archetype_name();
+          if (name != 0 && c.world.find_archetype(name) == nullptr)
+            missing_archetype(c, name, where + indexed("entities", i) + ".archetypeName",
+                              whose + ", entity " + std::to_string(i));
+        }
+      };
+      check(mlo->entities(), base + ".", label);
+      if (mlo->entity_sets() != nullptr)
+        for (uint32_t s = 0; s < mlo->entity_sets()->size(); ++s)
+          check(mlo->entity_sets()->Get(s)->entities(), base + "." + indexed("entitySets", s) + ".",
+                label + ", entity set " + std::to_string(s));
+    }
+  }
+}
+
+void lint_entities(LintContext& c) {
+  const auto* const entities = c.unit.map->entities();
+  if (entities == nullptr) return;
+  std::unordered_map<uint32_t, uint32_t> guids;
+  std::unordered_map<PlacedKey, uint32_t, PlacedHash> placed;
+  placed.reserve(entities->size());
+  for (uint32_t i = 0; i < entities->size(); ++i) {
+    const schema::EntityDef& e = *entities->Get(i);
+    const EntityPlace place{"", "", i};
+    lint_entity(c, e, place);
+    if (e.guid() != 0)
+      if (const auto [it, is_new] = guids.try_emplace(e.guid(), i); !is_new) {
+        LintFinding& f = c.report(rules::duplicate_guid, place.path(".guid"), place.object(),
+                                  "guid " + std::to_string(e.guid()) + " is entity " + std::to_string(it->second) +
+                                      "'s too; merging and comparing rely on guids");
+        f.related.push_back({&c.unit, indexed("entities", it->second) + ".guid", "the first one"});
+      }
+    const PlacedKey key{e.archetype_name(), e.position().x(), e.position().y(), e.position().z()};
+    if (const auto [it, is_new] = placed.try_emplace(key, i); !is_new && e.archetype_name() != 0 &&
+                                                              same_turn(e, *entities->Get(it->second)) &&
+                                                              e.lod_level() == entities->Get(it->second)->lod_level()) {
+      LintFinding& f = c.report(rules::duplicate_entity, place.path(), place.object(),
+                                c.unit.names.quoted(e.archetype_name()) + " stands here already (entity " +
+                                    std::to_string(it->second) + "), placed and turned the same");
+      f.related.push_back({&c.unit, indexed("entities", it->second), "the first one"});
+    }
+  }
+}
+
+}  // namespace meridian::tools

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <cstring>
+
+#include "meridian/base/name_hash.h"
+#include "meridian/schemas/imap_generated.h"
+#include "meridian/schemas/ityp_generated.h"
+#include "meridian/schemas/resource_info_generated.h"
+#include "meridian/tools/lint.h"
+#include "text_values.h"
+
+namespace meridian::tools {
+
+NameTexts::NameTexts(std::vector<std::pair<uint32_t, std::string_view>> names) : names_(std::move(names)) {
+  std::stable_sort(names_.begin(), names_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+}
+
+NameTexts NameTexts::of_resource(std::span<const std::byte> info) {
+  std::vector<std::pair<uint32_t, std::string_view>> names;
+  if (info.empty()) return {};
+  const auto* const root = flatbuffers::GetRoot<schema::ResourceInfo>(info.data());
+  if (root->names() == nullptr) return {};
+  names.reserve(root->names()->size());
+  for (const schema::NameEntry* entry : *root->names())
+    names.emplace_back(entry->hash(), std::string_view(entry->text()->c_str(), entry->text()->size()));
+  return NameTexts(std::move(names));
+}
+
+std::string_view NameTexts::find(uint32_t hash) const {
+  const auto at = std::lower_bound(names_.begin(), names_.end(), hash,
+                                   [](const auto& entry, uint32_t wanted) { return entry.first < wanted; });
+  return at != names_.end() && at->first == hash ? at->second : std::string_view();
+}
+
+std::string NameTexts::quoted(uint32_t hash) const {
+  const std::string_view text = find(hash);
+  if (!text.empty()) return "'" + std::string(text) + "'";
+  std::string out;
+  append_hash_literal(out, hash);
+  return out;
+}
+
+LintUnit& LintWorld::add(LintUnit unit) {
+  if (unit.name == 0) unit.name = hash_name(unit.stem).value;
+  units_.push_back(std::make_unique<LintUnit>(std::move(unit)));
+  return *units_.back();
+}
+
+void LintWorld::link() {
+  link_archetypes();
+  link_maps();
+  if (options_.maps_are_known) count_children();
+}
+
+void LintWorld::link_archetypes() {
+  // Later layers first, so that what comes first is in force.
+  std::vector<LintUnit*> files;
+  for (const auto& unit : units_)
+    if (unit->types != nullptr) files.push_back(unit.get());
+  type_files_ = static_cast<uint32_t>(files.size());
+  std::stable_sort(files.begin(), files.end(),
+                   [](const LintUnit* a, const LintUnit* b) { return a->layer > b->layer; });
+  for (LintUnit* file : files) {
+    const auto [it, is_new] = types_.try_emplace(file->name, file);
+    if (is_new) continue;
+    if (it->second->layer == file->layer)
+      clashes_.push_back({file, it->second, 0, 0, false, false});
+    else
+      file->is_shadowed = true;
+  }
+  for (const LintUnit* file : files) {
+    const auto* const defs = file->types->archetypes();
+    if (defs == nullptr || file->is_shadowed) continue;
+    for (uint32_t i = 0; i < defs->size(); ++i) {
+      const schema::ArchetypeDef* const def = defs->Get(i);
+      if (def->name() == 0) continue;
+      const auto [it, is_new] = archetypes_.try_emplace(def->name(), ArchetypeRef{file, i, def, nullptr, nullptr});
+      if (!is_new && it->second.unit->layer == file->layer)
+        clashes_.push_back(
+            {file, it->second.unit, i, it->second.index, true, std::memcmp(def, it->second.def, sizeof *def) == 0});
+    }
+    // Records of kinds belong to the definition that is in force only.
+    const auto own = [&](uint32_t owner) -> ArchetypeRef* {
+      if (owner >= defs->size()) return nullptr;
+      const auto found = archetypes_.find(defs->Get(owner)->name());
+      return found != archetypes_.end() && found->second.unit == file && found->second.index == owner ? &found->second
+                                                                                                      : nullptr;
+    };
+    if (file->types->time_archetypes() != nullptr)
+      for (const schema::TimeArchetypeDef* time : *file->types->time_archetypes())
+        if (ArchetypeRef* const ref = own(time->owner())) ref->time = time;
+    if (file->types->mlo_archetypes() != nullptr)
+      for (const schema::MloArchetypeDef* mlo : *file->types->mlo_archetypes())
+        if (ArchetypeRef* const ref = own(mlo->owner())) ref->mlo = mlo;
+  }
+}
+
+void LintWorld::link_maps() {
+  std::vector<LintUnit*> maps;
+  for (const auto& unit : units_)
+    if (unit->map != nullptr) maps.push_back(unit.get());
+  std::stable_sort(maps.begin(), maps.end(), [](const LintUnit* a, const LintUnit* b) { return a->layer > b->layer; });
+  for (LintUnit* map : maps) {
+    const auto [it, is_new] = maps_.try_emplace(map->name, map);
+    if (is_new) continue;
+    if (it->second->layer == map->layer)
+      clashes_.push_back({map, it->second, 0, 0, false, false});
+    else
+      map->is_shadowed = true;
+  }
+  for (const LintUnit* map : maps) {
+    if (map->is_shadowed) continue;
+    if (const LintUnit* const parent = parent_of(*map); parent != nullptr && parent != map)
+      children_[parent].push_back(map);
+  }
+  for (auto& [parent, children] : children_)
+    std::sort(children.begin(), children.end(), [](const LintUnit* a, const LintUnit* b) {
+      return a->stem != b->stem ? a->stem < b->stem : a->path < b->path;
+    });
+}
+
+void LintWorld::count_children() {
+  for (const auto& unit : units_)
+    if (unit->map != nullptr && !unit->is_shadowed && unit->map->entities() != nullptr)
+      child_counts_[unit.get()].assign(unit->map->entities()->size(), 0);
+  for (const auto& unit : units_) {
+    if (unit->map == nullptr || unit->is_shadowed || unit->map->entities() == nullptr) continue;
+    const LintUnit* const parent = parent_of(*unit);
+    const auto own = child_counts_.find(unit.get());
+    const auto up = parent == nullptr ? child_counts_.end() : child_counts_.find(parent);
+    for (const schema::EntityDef* entity : *unit->map->entities()) {
+      if (entity->parent_index() < 0) continue;
+      const bool in_parent = (static_cast<uint32_t>(entity->flags()) & 8u) != 0;
+      const auto counts = in_parent ? up : own;
+      const auto index = static_cast<size_t>(entity->parent_index());
+      if (counts != child_counts_.end() && index < counts->second.size()) ++counts->second[index];
+    }
+  }
+}
+
+const ArchetypeRef* LintWorld::find_archetype(uint32_t name) const {
+  const auto found = archetypes_.find(name);
+  if (found != archetypes_.end()) return &found->second;
+  return shared_ == nullptr ? nullptr : shared_->find_archetype(name);
+}
+
+std::string_view LintWorld::nearest_archetype(std::string_view text) const {
+  if (shared_ != nullptr && archetypes_.empty()) return shared_->nearest_archetype(text);
+  // A tool's copy counter or suffix: what stands before it is what was meant.
+  const size_t dot = text.rfind('.');
+  const auto base =
+      dot == std::string_view::npos ? archetypes_.end() : archetypes_.find(hash_name(text.substr(0, dot)).value);
+  if (base != archetypes_.end()) return base->second.unit->names.find(base->first);
+  std::vector<std::string_view> candidates;
+  for (const auto& [hash, ref] : archetypes_) {
+    const std::string_view name = ref.unit->names.find(hash);
+    const size_t longer = std::max(name.size(), text.size()), shorter = std::min(name.size(), text.size());
+    if (!name.empty() && longer - shorter <= 3) candidates.push_back(name);
+  }
+  std::sort(candidates.begin(), candidates.end());  // which of two equally near ones is said must not hang on hashing
+  return nearest(text, candidates);
+}
+
+const LintUnit* LintWorld::find_map(uint32_t name) const {
+  const auto found = maps_.find(name);
+  return found == maps_.end() ? nullptr : found->second;
+}
+
+const LintUnit* LintWorld::find_types(uint32_t name) const {
+  const auto found = types_.find(name);
+  return found == types_.end() ? nullptr : found->second;
+}
+
+const LintUnit* LintWorld::parent_of(const LintUnit& map) const {
+  return map.map->parent() == 0 ? nullptr : find_map(map.map->parent());
+}
+
+std::span<const LintUnit* const> LintWorld::children_of(const LintUnit& map) const {
+  const auto found = children_.find(&map);
+  if (found == children_.end()) return {};
+  return found->second;
+}
+
+std::span<const uint32_t> LintWorld::child_counts(const LintUnit& map) const {
+  const auto found = child_counts_.find(&map);
+  if (found == child_counts_.end()) return {};
+  return found->second;
+}
+
+}  // namespace meridian::tools
