@@ -175,6 +175,11 @@ TEST(FindBadText, AgreesWithADecoderOnRandomBytes) {
   }
 }
 
+TEST(FindPlaceholders, ACommentInsideCdataIsText) {  // READ-3
+  const std::string text = "<a><![CDATA[<!-- ${x} -->]]><!-- ${y} --></a>";
+  EXPECT_EQ(find_placeholders(text), std::vector<size_t>{text.find("${x}")});
+}
+
 TEST(FindPlaceholders, OutsideCommentsOnly) {
   const std::string text = "a ${B} <!-- ${C} --> ${D}${E} $F {G} <!-- ${H}";
   const std::vector<size_t> places = find_placeholders(text);

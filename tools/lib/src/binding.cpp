@@ -121,6 +121,11 @@ int TypePlan::find(std::string_view element, bool& alias) const {
   }
 }
 
+bool Binding::reads_root(std::string_view element) const {
+  return root_->xml == element ||
+         std::find(root_->aliases.begin(), root_->aliases.end(), element) != root_->aliases.end();
+}
+
 int TypePlan::field_index(std::string_view field) const {
   for (size_t i = 0; i < fields.size(); ++i)
     if (fields[i].name == field) return static_cast<int>(i);

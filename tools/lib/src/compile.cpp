@@ -138,7 +138,7 @@ CompileResult compile_xml(const SourceText& source, const Binding& binding, cons
            "a fragment: Items without a root element (" + binding.root().xml + ")");
     return result;
   }
-  if (result.root != binding.root().xml) {
+  if (!binding.reads_root(result.root)) {
     result.other_root = true;
     return result;
   }
@@ -172,6 +172,7 @@ CompileResult compile_xml(const SourceText& source, const Binding& binding, cons
   result.stats.read_seconds = clock.lap();
   if (result.has_errors()) return result;
 
+  if (options.repair != nullptr) apply_repair(*options.repair, read.root);
   BuildResult built = build_resource(read.root, binding, result.names, options);
   if (built.too_large != 0) {
     std::string message = "the resource needs about " + std::to_string(built.too_large) + " bytes, more than fit (" +
@@ -183,7 +184,7 @@ CompileResult compile_xml(const SourceText& source, const Binding& binding, cons
   }
   result.bytes = std::move(built.bytes);
   result.stats.build_seconds = clock.lap();
-  if (options.lint) {
+  if (options.lint && options.lint_meaning) {
     const MapRepair repair = lint_compiled(source, options, result);
     result.stats.lint_seconds = clock.lap();
     if (result.has_errors()) {

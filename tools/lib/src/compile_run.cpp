@@ -31,11 +31,6 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-bool has_root(const Binding& binding, std::string_view root) {
-  const TypePlan& plan = binding.root();
-  return plan.xml == root || std::find(plan.aliases.begin(), plan.aliases.end(), root) != plan.aliases.end();
-}
-
 std::string_view compiler_of(uint32_t kind) {
   switch (kind) {
     case kind_of("IMAP"):
@@ -241,7 +236,7 @@ class Pipeline {
     std::string message = "the root element is '" + std::string(root) + "'";
     const BuiltinSchema* known = nullptr;
     for (const BuiltinSchema& schema : builtin_schemas())
-      if (const Binding* binding = Binding::builtin(schema.kind); binding != nullptr && has_root(*binding, root))
+      if (const Binding* binding = Binding::builtin(schema.kind); binding != nullptr && binding->reads_root(root))
         known = &schema;
     if (known != nullptr)
       message += ", which " + std::string(compiler_of(known->kind)) + " compiles";
@@ -399,7 +394,7 @@ class Pipeline {
 
 const Binding* RootTable::find(std::string_view root) const {
   for (const Binding* binding : bindings_)
-    if (has_root(*binding, root)) return binding;
+    if (binding->reads_root(root)) return binding;
   return nullptr;
 }
 

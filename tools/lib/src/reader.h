@@ -82,6 +82,8 @@ class Reader {
   std::unique_ptr<tinyxml2::XMLDocument> parse(std::string_view bytes, Mapping& mapping, size_t source_begin);
   std::string_view blanked(std::string_view bytes, size_t begin, std::string& storage) const;
   static int window_of(const tinyxml2::XMLNode& node);
+  /// Elements, or a window that holds some.
+  static bool has_child_elements(const Element& e);
 
   /// Calls f(element) for each child element; a window among the children is read in place.
   template <class F>

@@ -170,6 +170,12 @@ int Reader::window_of(const tinyxml2::XMLNode& node) {
   return marker == nullptr ? -1 : std::atoi(marker->Value() + 1);
 }
 
+bool Reader::has_child_elements(const Element& e) {
+  for (const tinyxml2::XMLNode* node = e.FirstChild(); node != nullptr; node = node->NextSibling())
+    if (node->ToElement() != nullptr || window_of(*node) >= 0) return true;
+  return false;
+}
+
 // --- messages --------------------------------------------------------------------------------------------------------
 
 std::string Reader::label() const {

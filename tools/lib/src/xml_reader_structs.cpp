@@ -292,7 +292,7 @@ void Reader::read_attribute_lanes(const Element& e, const FieldPlan& f, uint8_t*
   }
   if (e.FirstChild() != nullptr) {
     // Some tools write vectors as child elements or as text.
-    if (seen.none() && e.FirstChildElement() != nullptr) {
+    if (seen.none() && has_child_elements(e)) {
       int expected = 0;
       each_child(e, [&](const Element& child) {
         if (!read_struct_child(child, plan, at, expected, seen)) keep_element(child, "element", &plan);

@@ -24,10 +24,7 @@ void Reader::read_vector(const Element& e, const TypePlan& owner, const FieldPla
   sub_path_.emplace_back(f.name);
   for (const tinyxml2::XMLAttribute* a = e.FirstAttribute(); a != nullptr; a = a->Next()) keep_attribute(*a);
   ItemList& list = out.parts->front().items;
-  bool has_items = e.FirstChildElement() != nullptr;
-  for (const tinyxml2::XMLNode* n = e.FirstChild(); n != nullptr && !has_items; n = n->NextSibling())
-    has_items = window_of(*n) >= 0;
-  if (!has_items) {
+  if (!has_child_elements(e)) {
     if (f.converter == Converter::hex_bytes) return read_hex(e, f, list);
     if (f.converter == Converter::vectors) return read_vector_lines(e, f, list);
     if (f.kind == FieldKind::scalar_vector && f.converter == Converter::plain) return read_number_text(e, f, list);
@@ -79,8 +76,7 @@ void Reader::read_item(const Element& e, const TypePlan& owner, const FieldPlan&
         const char* place = nullptr;
         const std::string_view text = content(e, true, place);
         if (!trim(text).empty()) read_lanes(text, place, *f.type, at, false, f.xml);
-      } else if (f.converter == Converter::attributes || e.FirstAttribute() != nullptr ||
-                 e.FirstChildElement() != nullptr) {
+      } else if (f.converter == Converter::attributes || e.FirstAttribute() != nullptr || has_child_elements(e)) {
         read_attribute_lanes(e, f, at);
       } else {
         const char* place = nullptr;

@@ -373,25 +373,37 @@ size_t find_bad_text(std::string_view text) {
 std::vector<size_t> find_placeholders(std::string_view text) {
   std::vector<size_t> places;
   // Each mark is searched for once over the text, so that many placeholders cost no more than few.
-  size_t comment = 0, brace = 0;
-  const auto next = [&](size_t& at, std::string_view mark, size_t from) {
-    if (at != npos && at <= from) at = text.find(mark, from);
-    return at;
+  size_t place = text.find("${"), brace = 0;
+  const auto collect = [&](size_t begin, size_t end) {
+    while (place < begin) place = text.find("${", place + 1);
+    while (place < end) {
+      if (brace != npos && brace < place) brace = text.find('}', place);
+      if (brace == npos) return;
+      places.push_back(place);
+      place = text.find("${", place + 2);
+    }
   };
   size_t from = 0;
-  while (true) {
-    const size_t place = text.find("${", from);
-    if (place == npos) return places;
-    if (next(comment, "<!--", from) < place) {
-      const size_t end = text.find("-->", comment + 4);
-      if (end == npos) return places;
-      from = end + 3;
-      continue;
+  while (place != npos && brace != npos) {
+    const size_t mark = text.find("<!", from);
+    if (mark == npos) {
+      collect(from, npos);
+      break;
     }
-    if (next(brace, "}", place) == npos) return places;
-    places.push_back(place);
-    from = place + 2;
+    const std::string_view rest = text.substr(mark);
+    if (rest.starts_with("<!--")) {
+      collect(from, mark);
+      const size_t end = text.find("-->", mark + 4);
+      if (end == npos) break;
+      from = end + 3;
+    } else {
+      // What looks like a comment inside CDATA is text.
+      const size_t end = rest.starts_with("<![CDATA[") ? std::min(text.find("]]>", mark), text.size()) : mark + 2;
+      collect(from, end);
+      from = end;
+    }
   }
+  return places;
 }
 
 }  // namespace meridian::tools

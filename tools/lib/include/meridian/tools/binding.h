@@ -145,6 +145,8 @@ class Binding {
   Binding(const Binding&) = delete;
   Binding& operator=(const Binding&) = delete;
   const TypePlan& root() const { return *root_; }
+  /// Whether a source with this root element is one of ours.
+  bool reads_root(std::string_view element) const;
   uint32_t kind() const { return kind_; }
   const std::string& extension() const { return extension_; }
   uint64_t layout_fingerprint() const { return layout_fingerprint_; }

@@ -18,6 +18,7 @@ namespace meridian::tools {
 
 class Binding;    // tools/binding.h
 class LintWorld;  // tools/lint.h
+struct MapRepair;
 
 enum class Dialect { automatic, gta5, rdr3 };
 
@@ -40,6 +41,7 @@ struct CompileOptions {
   bool names = true;          ///< keep the names table
   bool embed_schema = false;  ///< put the reflection schema into the info section
   bool lint = true;           ///< run the rule checks; without, only what cannot be read is reported
+  bool lint_meaning = true;   ///< the rules on what the resource means too; worldc runs them when all is linked
   bool note_missing = false;  ///< look for missing elements (XML013); costs time, so only when switched on
   std::string stem;           ///< file stem that a missing `name` takes; empty: name 0
   std::shared_ptr<const ConfigTarget> config_target;  ///< keep only the configurations for it; null: all
@@ -48,6 +50,7 @@ struct CompileOptions {
   bool lod_size = false;                      ///< look for LOD007
   Repair extents = Repair::keep;              ///< of a map, in the resource; fix and unite need `types`
   Repair flags = Repair::keep;                ///< keep or fix
+  const MapRepair* repair = nullptr;  ///< values that replace the source's (lint/repair.h); null: none
   uint32_t jobs = 0;                          ///< threads for one file; 0: all, 1: none
   size_t window_bytes = 16 * 1024;            ///< target size of a window; 0: the whole file at once (same results)
   const std::atomic<bool>* cancel = nullptr;  ///< checked now and then; a cancelled result has no bytes

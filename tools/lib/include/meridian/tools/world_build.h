@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// A whole world: every source below some folders compiled, linked, checked and written, as far as anything changed.
+///
+///   find sources -> compile each (cache) -> link -> rules over all -> outputs that differ
+///
+/// The same sources and settings give the same outputs, whatever was built before, on any number of threads. Killed at
+/// any time, the next run ends where a clean one would.
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "meridian/tools/compile.h"
+#include "meridian/tools/progress.h"
+#include "meridian/tools/tool_options.h"
+
+namespace meridian::tools {
+
+struct WorldLayer {
+  std::string name;  ///< what messages call it
+  std::string path;  ///< folder or file
+  int order = 0;     ///< higher ones override lower ones
+};
+
+struct WorldBuildOptions {
+  std::vector<WorldLayer> layers;
+  std::string output;  ///< folder; empty: check only
+  std::string cache;   ///< folder; empty: `.worldc/cache` in the output folder, or none
+  uint64_t cache_bytes = uint64_t{4} << 30;
+  CompileOptions compile;  ///< names, dialect, limits; repairs of extents and flags
+  DiagnosticPolicy policy;
+  uint32_t jobs = 0;
+  bool explain = false;      ///< say of each rebuilt output what changed
+  bool fix = false;          ///< rewrite sources where the right value is certain
+  bool fix_preview = false;  ///< only show the difference
+  ProgressStyle progress = ProgressStyle::none;
+  std::string tool = "worldc";
+};
+
+struct WorldTotals {
+  uint64_t sources = 0, maps = 0, types = 0, entities = 0, archetypes = 0;
+  uint64_t compiled = 0, from_cache = 0, written = 0, unchanged = 0, removed = 0;
+  uint64_t source_bytes = 0, output_bytes = 0;
+  bool nothing_to_do = false;
+  double find_seconds = 0, compile_seconds = 0, link_seconds = 0, lint_seconds = 0, write_seconds = 0,
+         total_seconds = 0;
+};
+
+/// Builds, or only checks. Diagnostics and the exit code go to `report`; explanations and previews to standard output.
+/// Threads: main; uses up to `jobs` inside.
+WorldTotals build_world(const WorldBuildOptions& options, ToolIo& io, Report& report);
+
+}  // namespace meridian::tools

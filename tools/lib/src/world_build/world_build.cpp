@@ -1,0 +1,591 @@
+// SPDX-License-Identifier: MIT
+#include "meridian/tools/world_build.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <oneapi/tbb/global_control.h>
+#include <oneapi/tbb/parallel_for.h>
+#include <oneapi/tbb/task_arena.h>
+
+#include "lint/lint_compiled.h"
+#include "meridian/base/version.h"
+#include "meridian/schemas/imap_generated.h"
+#include "meridian/schemas/ityp_generated.h"
+#include "meridian/tools/binding.h"
+#include "meridian/tools/fix.h"
+#include "meridian/tools/lint.h"
+#include "meridian/tools/source_map.h"
+#include "world_build/build_state.h"
+#include "world_build/output_parts.h"
+#include "world_build/unit_cache.h"
+
+namespace meridian::tools {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+int64_t now_ns() {
+  timespec t{};
+  ::clock_gettime(CLOCK_REALTIME, &t);
+  return int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
+}
+
+/// One build at a time in an output folder: the second waits.
+class OutputLock {
+ public:
+  ~OutputLock() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  /// Returns errno's value.
+  int take(const std::string& path, const ToolIo& io) {
+    fd_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (fd_ < 0) return errno;
+    while (::flock(fd_, LOCK_EX | LOCK_NB) != 0) {
+      if (errno != EWOULDBLOCK && errno != EINTR) return errno;
+      if (io.cancelled()) return EINTR;
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    return 0;
+  }
+
+ private:
+  int fd_ = -1;
+};
+
+struct Unit {
+  const WorldSource* source = nullptr;
+  const Binding* binding = nullptr;
+  std::string stem;
+  Digest key;
+  std::shared_ptr<const CompiledUnit> compiled;
+  const LintUnit* linked = nullptr;
+  std::vector<LintFinding> findings;
+  std::vector<Finding> collisions;
+  int store_error = 0;
+  bool from_cache = false;
+  bool skipped = false;  ///< rests on a source that failed
+
+  bool failed() const { return compiled != nullptr && compiled->resource.empty(); }
+};
+
+class WorldBuilder {
+ public:
+  WorldBuilder(const WorldBuildOptions& options, ToolIo& io, Report& report)
+      : options_(options), io_(io), report_(report) {
+    const std::string own = options.output.empty() ? "" : options.output + "/.worldc";
+    cache_ = BuildCache(!options.cache.empty() ? options.cache : own.empty() ? "" : own + "/cache");
+    state_path_ = own.empty() ? "" : own + "/state";
+  }
+
+  WorldTotals run() {
+    const Clock::time_point start = Clock::now();
+    const size_t threads = options_.jobs != 0 ? options_.jobs : std::max(1u, std::thread::hardware_concurrency());
+    const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
+    tbb::task_arena arena(static_cast<int>(threads));
+    arena.execute([&] { build(); });
+    totals_.total_seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    return totals_;
+  }
+
+ private:
+  void build() {
+    if (!prepare_output()) return;
+    lap_ = Clock::now();
+    if (!find()) return;
+    totals_.find_seconds = lap();
+    if (is_unchanged()) return;
+    compile();
+    totals_.compile_seconds = lap();
+    if (interrupted()) return;
+    link();
+    totals_.link_seconds = lap();
+    lint();
+    totals_.lint_seconds = lap();
+    if (interrupted()) return;
+    if (report_.exit_code() != kExitDone || options_.output.empty()) return;
+    write();
+    totals_.write_seconds = lap();
+  }
+
+  double lap() {
+    const Clock::time_point now = Clock::now();
+    const double seconds = std::chrono::duration<double>(now - lap_).count();
+    lap_ = now;
+    return seconds;
+  }
+
+  bool interrupted() {
+    if (!io_.cancelled()) return false;
+    report_.raise(kExitInterrupted);
+    return true;
+  }
+
+  // ---- before anything is read
+
+  bool prepare_output() {
+    if (options_.output.empty()) return true;
+    const std::string lock = options_.output + "/.worldc/lock";
+    int error = create_parent_folders(lock);
+    if (error == 0) error = lock_.take(lock, io_);
+    if (error == EINTR) return report_.raise(kExitInterrupted), false;
+    if (error != 0) return report_.environment(options_.output, "cannot write here: " + error_text(error)), false;
+    started_ = now_ns();
+    has_state_ = load_state(state_path_, before_) && before_.settings == settings_hash();
+    if (!has_state_) {
+      // Which files are ours is known from no state: what older builds left is overwritten or stays.
+      const std::vector<BuiltOutput> outputs = std::move(before_.outputs);
+      before_ = {};
+      for (const BuiltOutput& o : outputs) before_.outputs.push_back({o.path, 0, 0, {}});
+    }
+    return true;
+  }
+
+  /// Everything but the sources that bears on outputs or diagnostics.
+  uint64_t settings_hash() const {
+    DigestBuilder hash;
+    hash.add_text(kVersionString);
+    hash.add(kFormatVersion);
+    for (const BuiltinSchema& schema : builtin_schemas()) hash.add(schema.schema_fingerprint);
+    hash.add(compile_settings());
+    hash.add(static_cast<uint32_t>(options_.compile.extents));
+    hash.add(static_cast<uint32_t>(options_.compile.flags));
+    hash.add(uint32_t{options_.compile.allow_missing_archetypes});
+    for (const WorldLayer& layer : options_.layers) {
+      hash.add_text(layer.path);
+      hash.add(int32_t{layer.order});
+    }
+    for (const Rule* rule : all_rules())
+      for (const Severity found : {Severity::note, Severity::warning}) {
+        const std::optional<Severity> shown = options_.policy.severity_of(*rule, found);
+        hash.add(shown ? static_cast<uint32_t>(*shown) : 3u);
+      }
+    return hash.value();
+  }
+
+  uint64_t compile_settings() const {
+    DigestBuilder hash;
+    hash.add(static_cast<uint32_t>(options_.compile.dialect));
+    hash.add(uint32_t{options_.compile.names});
+    hash.add(uint32_t{options_.compile.embed_schema});
+    hash.add(uint32_t{options_.compile.lint});
+    hash.add(uint32_t{note_missing()});
+    hash.add(options_.compile.limits.max_bytes);
+    hash.add(options_.compile.limits.max_elements);
+    hash.add(options_.compile.limits.max_resource_bytes);
+    hash.add(options_.compile.limits.max_depth);
+    return hash.value();
+  }
+
+  bool note_missing() const { return options_.policy.severity_of(rules::missing_element, Severity::note).has_value(); }
+
+  bool find() {
+    KnownSources known;
+    for (const WorldSource& s : before_.sources) known.emplace(s.path, s);
+    std::vector<WorldRoot> roots;
+    for (const WorldLayer& layer : options_.layers) roots.push_back({layer.path, layer.order});
+    std::vector<std::string> without;
+    for (const std::string& path : {options_.output, cache_.folder()})
+      if (!path.empty()) without.push_back(file_identity(path));
+    std::vector<InputProblem> problems;
+    sources_ = find_sources(roots, without, known, before_.started, problems, io_.cancel);
+    for (InputProblem& p : problems) {
+      report_.log().add_failed(p.path);
+      report_.environment(std::move(p.path), std::move(p.message));
+    }
+    if (interrupted()) return false;
+    const bool any = std::any_of(sources_.begin(), sources_.end(), [](const WorldSource& s) { return s.kind != 0; });
+    if (!any && problems.empty())
+      report_.environment(options_.layers.front().path,
+                          "no source of a map, type file, manifest or configuration is here");
+    return any && problems.empty();
+  }
+
+  /// Whether sources and outputs are what they were after the last build. Then what was said is said again.
+  bool is_unchanged() {
+    if (!has_state_ || options_.output.empty() || sources_.size() != before_.sources.size()) return false;
+    for (size_t i = 0; i < sources_.size(); ++i)
+      if (sources_[i].path != before_.sources[i].path || sources_[i].kind != before_.sources[i].kind ||
+          (sources_[i].kind != 0 && sources_[i].hash != before_.sources[i].hash))
+        return false;
+    for (const BuiltOutput& output : before_.outputs)
+      if (!is_in_place(output)) return false;
+    for (const Diagnostic& d : before_.diagnostics) report_.log().add(d);
+    totals_.nothing_to_do = true;
+    totals_.sources = static_cast<uint64_t>(
+        std::count_if(sources_.begin(), sources_.end(), [](const WorldSource& s) { return s.kind != 0; }));
+    totals_.unchanged = before_.outputs.size();
+    if (std::any_of(sources_.begin(), sources_.end(), [](const WorldSource& s) { return s.is_fresh && s.kind != 0; })) {
+      // Read again and found the same (touched, or too young to trust): next time that need not be.
+      before_.sources = sources_;
+      before_.started = started_;
+      (void)save_state(state_path_, before_);
+    }
+    return true;
+  }
+
+  bool is_in_place(const BuiltOutput& output) const {
+    struct stat status {};
+    return ::stat((options_.output + "/" + output.path).c_str(), &status) == 0 &&
+           static_cast<uint64_t>(status.st_size) == output.size &&
+           int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec == output.time;
+  }
+
+  // ---- compile
+
+  void compile() {
+    for (const WorldSource& source : sources_) {
+      if (source.kind == 0) continue;
+      Unit& unit = units_.emplace_back();
+      unit.source = &source;
+      unit.binding = Binding::builtin(source.kind);
+      unit.stem = input_stem(source.path);
+      DigestBuilder key;
+      key.add_text(kVersionString);
+      key.add(unit.binding->schema_fingerprint());
+      key.add(compile_settings());
+      key.add_text(unit.stem);
+      key.add(source.hash.low);
+      key.add(source.hash.high);
+      unit.key = key.digest();
+    }
+    Progress progress(io_.err, options_.progress, options_.tool, units_.size());
+    std::mutex mutex;
+    tbb::parallel_for(
+        size_t{0}, units_.size(),
+        [&](size_t i) {
+          if (io_.cancelled()) return;
+          compile_unit(units_[i]);
+          const std::lock_guard lock(mutex);
+          progress.advance(units_[i].source->path);
+        },
+        tbb::simple_partitioner());
+    progress.finish();
+    for (Unit& unit : units_) {
+      if (unit.compiled == nullptr) continue;
+      ++totals_.sources;
+      totals_.source_bytes += unit.source->size;
+      ++(unit.from_cache ? totals_.from_cache : totals_.compiled);
+      if (unit.store_error != 0 && !cache_error_told_) {
+        cache_error_told_ = true;
+        report_.environment(cache_.folder(), "cannot write to the cache: " + error_text(unit.store_error));
+      }
+    }
+  }
+
+  void compile_unit(Unit& unit) {
+    unit.compiled = cache_.find_unit(unit.key);
+    unit.from_cache = unit.compiled != nullptr;
+    if (unit.from_cache) return;
+    int error = 0;
+    const auto source = SourceText::open(unit.source->path, error);
+    if (source == nullptr) {
+      unit.store_error = 0;
+      const std::lock_guard lock(report_mutex_);
+      report_.log().add_failed(unit.source->path);
+      return report_.environment(unit.source->path, "cannot read: " + error_text(error));
+    }
+    CompileOptions options = options_.compile;
+    options.jobs = 1;
+    options.cancel = io_.cancel;
+    options.stem = unit.stem;
+    options.note_missing = note_missing();
+    options.lint_meaning = false;
+    options.types = nullptr;
+    options.extents = options.flags = Repair::keep;
+    const CompileResult result = compile_xml(*source, *unit.binding, options);
+    if (result.cancelled) return;
+    unit.compiled = cache_.store_unit(unit.key, result, *source, unit.store_error);
+  }
+
+  // ---- link and check
+
+  void link() {
+    LintOptions lint;
+    lint.types_are_known = lint.maps_are_known = true;
+    lint.allow_missing_archetypes = options_.compile.allow_missing_archetypes;
+    lint.lod_size = options_.policy.severity_of(rules::lod_size, Severity::warning).has_value();
+    world_ = std::make_unique<LintWorld>(lint);
+    for (Unit& unit : units_) {
+      if (unit.compiled == nullptr || unit.failed()) continue;
+      LintUnit linked = unit_of(unit.compiled->resource, NameTexts(unit.compiled->names));
+      linked.path = unit.source->path;
+      linked.stem = unit.stem;
+      linked.layer = unit.source->layer;
+      totals_.maps += linked.map != nullptr ? 1 : 0;
+      totals_.types += linked.types != nullptr ? 1 : 0;
+      if (linked.map != nullptr && linked.map->entities() != nullptr)
+        totals_.entities += linked.map->entities()->size();
+      if (linked.types != nullptr && linked.types->archetypes() != nullptr)
+        totals_.archetypes += linked.types->archetypes()->size();
+      unit.linked = &world_->add(std::move(linked));
+    }
+    world_->link();
+    find_skipped();
+    find_collisions();
+  }
+
+  /// What rests on a source that failed cannot be judged: it is skipped, and says for what. A name counts as the failed
+  /// file's if it stands in its text.
+  void find_skipped() {
+    std::vector<std::pair<const Unit*, std::shared_ptr<const SourceText>>> failed;
+    for (const Unit& unit : units_) {
+      if (unit.compiled == nullptr || !unit.failed()) continue;
+      report_.log().add_failed(unit.source->path);
+      report_.raise(kExitRejected);
+      int error = 0;
+      failed.emplace_back(&unit, SourceText::open(unit.source->path, error));
+    }
+    if (failed.empty()) return;
+    for (Unit& unit : units_) {
+      if (unit.linked == nullptr || unit.linked->map == nullptr) continue;
+      const LintUnit& map = *unit.linked;
+      std::set<std::string> needs;
+      for (const auto& [other, source] : failed)
+        if (other->source->kind == kind_of("IMAP") && map.map->parent() == hash_name(other->stem).value)
+          needs.insert(other->source->path);
+      if (map.map->entities() != nullptr) {
+        std::set<uint32_t> looked;
+        for (const schema::EntityDef* e : *map.map->entities()) {
+          if (world_->find_archetype(e->archetype_name()) != nullptr || !looked.insert(e->archetype_name()).second)
+            continue;
+          const std::string_view name = map.names.find(e->archetype_name());
+          for (const auto& [other, source] : failed)
+            if (other->source->kind == kind_of("ITYP") && source != nullptr && !name.empty() &&
+                source->text().find(name) != std::string_view::npos)
+              needs.insert(other->source->path);
+        }
+      }
+      if (needs.empty()) continue;
+      unit.skipped = true;
+      for (const std::string& need : needs) report_.log().add_skipped(unit.source->path, need);
+    }
+  }
+
+  /// NAM001 over all sources, in their order.
+  void find_collisions() {
+    struct First {
+      const Unit* unit;
+      size_t index;
+    };
+    std::unordered_map<uint32_t, First> seen;
+    for (Unit& unit : units_) {
+      if (unit.compiled == nullptr) continue;
+      const auto& names = unit.compiled->names;
+      for (size_t i = 0; i < names.size(); ++i) {
+        const auto [it, is_new] = seen.try_emplace(names[i].first, First{&unit, i});
+        if (is_new || it->second.unit == &unit) continue;
+        const std::string_view first = it->second.unit->compiled->names[it->second.index].second;
+        if (first == names[i].second || same_folded(first, names[i].second)) continue;
+        Finding finding;
+        finding.rule = &rules::name_collision;
+        finding.severity = Severity::error;
+        finding.offset = unit.compiled->name_offsets[i];
+        finding.message = "'" + std::string(names[i].second) + "' has the same hash as '" + std::string(first) + "'";
+        Finding::Related& related = finding.related.emplace_back();
+        related.message = "'" + std::string(first) + "' is first used here";
+        related.file = it->second.unit->source->path;
+        if (const auto source = source_of(related.file))
+          related.place = source->place_of(it->second.unit->compiled->name_offsets[it->second.index]);
+        unit.collisions.push_back(std::move(finding));
+      }
+    }
+  }
+
+  static bool same_folded(std::string_view a, std::string_view b) {
+    const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return lower(x) == lower(y); });
+  }
+
+  std::shared_ptr<const SourceText> source_of(const std::string& path) {
+    const std::lock_guard lock(sources_mutex_);
+    const auto [it, is_new] = opened_.try_emplace(path);
+    int error = 0;
+    if (is_new) it->second = SourceText::open(path, error);
+    return it->second;
+  }
+
+  void lint() {
+    tbb::parallel_for(size_t{0}, units_.size(), [&](size_t i) {
+      Unit& unit = units_[i];
+      if (unit.linked == nullptr || unit.skipped || !options_.compile.lint || io_.cancelled()) return;
+      unit.findings = lint_unit(*world_, *unit.linked);
+      if (unit.linked->map == nullptr) return;
+      const MapRepair repair = plan_repair(*world_, *unit.linked, options_.compile.extents, options_.compile.flags);
+      settle_findings(repair, unit.findings);
+    });
+    std::vector<std::vector<Diagnostic>> shown(units_.size());
+    tbb::parallel_for(size_t{0}, units_.size(), [&](size_t i) { shown[i] = diagnostics_of(units_[i]); });
+    for (std::vector<Diagnostic>& some : shown) {
+      for (const Diagnostic& d : some)
+        if (d.severity == Severity::error) report_.raise(kExitRejected);
+      diagnostics_.insert(diagnostics_.end(), some.begin(), some.end());
+    }
+    for (const Diagnostic& d : diagnostics_) report_.log().add(d);
+  }
+
+  std::vector<Diagnostic> diagnostics_of(Unit& unit) {
+    if (unit.compiled == nullptr) return {};
+    if (unit.compiled->findings.empty() && unit.findings.empty() && unit.collisions.empty() &&
+        unit.compiled->waivers.empty())
+      return {};
+    const auto source = source_of(unit.source->path);
+    if (source == nullptr) return {};
+    std::vector<Finding> findings = unit.compiled->findings;
+    std::move(unit.collisions.begin(), unit.collisions.end(), std::back_inserter(findings));
+    SourceMap places(source->text());
+    const auto look_up = [](const LintUnit& other, void* self) {
+      return static_cast<WorldBuilder*>(self)->source_of(other.path);
+    };
+    for (LintFinding& f : unit.findings)
+      findings.push_back(to_finding(std::move(f), *unit.linked, source->text(), places, look_up, this));
+    std::vector<Waiver> waivers = unit.compiled->waivers;
+    for (size_t w = 0; w < waivers.size(); ++w) {
+      const auto [begin, size] = unit.compiled->waiver_texts[w];
+      if (begin <= source->text().size()) waivers[w].text = source->text().substr(begin, size);
+    }
+    // A skipped map was not looked at whole.
+    return resolve(*source, std::move(findings), waivers, options_.policy, !unit.skipped && options_.compile.lint);
+  }
+
+  // ---- outputs
+
+  static std::string output_path(const Unit& unit) {
+    const std::string& extension = unit.binding->extension();
+    return extension + "/" + unit.stem + "." + extension;
+  }
+
+  void write() {
+    const auto archetypes = archetype_hashes(*world_);
+    std::unordered_map<uint32_t, uint64_t> known_archetypes(before_.archetypes.begin(), before_.archetypes.end());
+    std::unordered_map<std::string, const BuiltOutput*> known;
+    for (const BuiltOutput& o : before_.outputs) known.emplace(o.path, &o);
+    std::vector<const Unit*> wanted;
+    for (const Unit& unit : units_)
+      if (unit.linked != nullptr && !unit.linked->is_shadowed && unit.linked->manifest == nullptr)
+        wanted.push_back(&unit);
+    std::vector<BuiltOutput> outputs(wanted.size());
+    std::vector<std::string> explained(wanted.size());
+    std::vector<int> errors(wanted.size(), 0);
+    std::atomic<uint64_t> written{0}, unchanged{0};
+    tbb::parallel_for(size_t{0}, wanted.size(), [&](size_t i) {
+      if (io_.cancelled()) return;
+      const Unit& unit = *wanted[i];
+      BuiltOutput& out = outputs[i];
+      out.path = output_path(unit);
+      MapRepair repair;
+      if (unit.linked->map != nullptr)
+        repair = plan_repair(*world_, *unit.linked, options_.compile.extents, options_.compile.flags);
+      out.parts = output_parts(*world_, *unit.linked, unit.key.low, archetypes, repair);
+      const auto before = known.find(out.path);
+      const bool is_known = before != known.end() && before->second->time != 0;
+      if (is_known && before->second->parts == out.parts && is_in_place(*before->second)) {
+        out = *before->second;
+        ++unchanged;
+        return;
+      }
+      if (options_.explain) {
+        std::vector<std::string> reasons;
+        if (!is_known)
+          reasons.push_back(has_state_ ? "is new" : "no build state fits (first build, or other settings)");
+        else if (before->second->parts == out.parts)
+          reasons.push_back("the output was missing or changed by somebody else");
+        else
+          reasons = explain_change(before->second->parts, out.parts, *unit.linked, known_archetypes, archetypes);
+        for (const std::string& reason : reasons) explained[i] += out.path + ": " + reason + "\n";
+      }
+      const std::string path = options_.output + "/" + out.path;
+      errors[i] = create_parent_folders(path);
+      if (errors[i] != 0) return;
+      const WriteResult result = write_file(path, linked_bytes(unit, repair), WriteMode::if_changed);
+      errors[i] = result.error;
+      ++(result.outcome == WriteOutcome::written ? written : unchanged);
+      struct stat status {};
+      if (result.outcome == WriteOutcome::failed || ::stat(path.c_str(), &status) != 0) return;
+      out.size = static_cast<uint64_t>(status.st_size);
+      out.time = int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
+    });
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      if (!explained[i].empty()) report_.print(explained[i]);
+      totals_.output_bytes += outputs[i].size;
+      if (errors[i] != 0)
+        report_.environment(options_.output + "/" + outputs[i].path, "cannot write: " + error_text(errors[i]));
+    }
+    totals_.written = written;
+    totals_.unchanged = unchanged;
+    if (interrupted() || report_.exit_code() != kExitDone) return;
+    remove_old(outputs);
+    save(std::move(outputs), archetypes);
+    (void)cache_.trim(options_.cache_bytes);
+  }
+
+  std::vector<uint8_t> linked_bytes(const Unit& unit, const MapRepair& repair) const {
+    if (!repair.any()) return {unit.compiled->resource.begin(), unit.compiled->resource.end()};
+    int error = 0;
+    const auto source = SourceText::open(unit.source->path, error);
+    if (source == nullptr) return {};
+    CompileOptions options = options_.compile;
+    options.jobs = 1;
+    options.stem = unit.stem;
+    options.lint_meaning = false;
+    options.repair = &repair;
+    return compile_xml(*source, *unit.binding, options).bytes;
+  }
+
+  void remove_old(const std::vector<BuiltOutput>& outputs) {
+    std::set<std::string_view> wanted;
+    for (const BuiltOutput& o : outputs) wanted.insert(o.path);
+    for (const BuiltOutput& o : before_.outputs)
+      if (!wanted.contains(o.path) && ::unlink((options_.output + "/" + o.path).c_str()) == 0) ++totals_.removed;
+  }
+
+  void save(std::vector<BuiltOutput> outputs, const std::unordered_map<uint32_t, uint64_t>& archetypes) {
+    BuildStateData state;
+    state.settings = settings_hash();
+    state.started = started_;
+    state.sources = sources_;
+    state.outputs = std::move(outputs);
+    state.archetypes.assign(archetypes.begin(), archetypes.end());
+    std::sort(state.archetypes.begin(), state.archetypes.end());
+    state.diagnostics = diagnostics_;
+    if (const int error = save_state(state_path_, state); error != 0)
+      report_.environment(state_path_, "cannot write the build state: " + error_text(error));
+  }
+
+  const WorldBuildOptions& options_;
+  ToolIo& io_;
+  Report& report_;
+  BuildCache cache_{""};
+  OutputLock lock_;
+  std::string state_path_;
+  BuildStateData before_;
+  bool has_state_ = false, cache_error_told_ = false;
+  int64_t started_ = 0;
+  std::vector<WorldSource> sources_;
+  std::vector<Unit> units_;
+  std::unique_ptr<LintWorld> world_;
+  std::vector<Diagnostic> diagnostics_;
+  std::mutex sources_mutex_, report_mutex_;
+  std::unordered_map<std::string, std::shared_ptr<const SourceText>> opened_;
+  WorldTotals totals_;
+  Clock::time_point lap_;
+};
+
+}  // namespace
+
+WorldTotals build_world(const WorldBuildOptions& options, ToolIo& io, Report& report) {
+  return WorldBuilder(options, io, report).run();
+}
+
+}  // namespace meridian::tools
