@@ -12,3 +12,5 @@
 #include "meridian/resource/convert.h"
 #include "meridian/resource/fingerprint.h"
 #include "meridian/resource/resource.h"
+#include "meridian/scene/desc_block.h"
+#include "meridian/scene/entity_desc.h"
