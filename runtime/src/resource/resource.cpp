@@ -3,8 +3,10 @@
 
 #include "flatbuffers/flatbuffers.h"
 #include "meridian/resource/fingerprint.h"
+#include "meridian/schemas/imap_generated.h"
 #include "resource/builtin.h"
 #include "resource/checksum.h"
+#include "resource/cooked_check.h"
 #include "resource/schema_view.h"
 #include "resource/semantic.h"
 #include "resource/structure.h"
@@ -85,6 +87,9 @@ Result<Resource> open_resource(std::span<const std::byte> bytes, const OpenOptio
   }
   const std::span<const std::byte> schema = builtin != nullptr ? builtin->bfbs : options.schema;
   if (Status status = detail::check_meaning(out.payload_, schema); !status.ok()) return status;
+  if (builtin != nullptr && kind == detail::kMapKind) {
+    if (Status status = detail::check_cooked(*out.root<schema::MapData>()); !status.ok()) return status;
+  }
   return out;
 }
 

@@ -269,7 +269,10 @@ class BindingMaker {
     p.index_of = attributes.get("index_of");
     if (attributes.has("max_bytes"))
       p.max_bytes = static_cast<uint32_t>(std::atoi(attributes.get("max_bytes").c_str()));
-    p.in_xml = !attributes.has("pad") && !attributes.has("owner") && f.type()->base_type() != reflection::UType;
+    p.cooked = attributes.has("cooked");
+    if (p.cooked && type.is_struct) return bad("cooked is for fields of tables");
+    p.in_xml =
+        !p.cooked && !attributes.has("pad") && !attributes.has("owner") && f.type()->base_type() != reflection::UType;
 
     const reflection::Type& t = *f.type();
     const reflection::BaseType base = t.base_type() == reflection::Vector ? t.element() : t.base_type();

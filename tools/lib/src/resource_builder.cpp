@@ -136,7 +136,7 @@ class Builder {
       }
       anything = true;
     }
-    if (!anything && !keep_empty && t.kept.empty()) return 0;
+    if (!anything && !keep_empty && !t.stored && t.kept.empty()) return 0;
 
     // Largest first, as flatc's own builders do: no padding between.
     std::stable_sort(stored.begin(), stored.end(),
@@ -287,6 +287,16 @@ BuildResult build_resource(TableValue& root, const Binding& binding, const std::
                 binding.kind(), binding.layout_fingerprint());
   result.kept = kept.size();
   return result;
+}
+
+std::vector<uint8_t> build_payload(TableValue& root, const Binding& binding) {
+  SizeEstimate estimate;
+  estimate.add(root, {});
+  if (estimate.total > kMaxResourceBytes / 10 * 9) return {};
+  Builder builder(estimate.total);
+  builder.finish(builder.table(root, {}, true), binding.kind());
+  const auto* const data = reinterpret_cast<const uint8_t*>(builder.payload().data());
+  return {data, data + builder.payload().size()};
 }
 
 }  // namespace meridian::tools

@@ -23,4 +23,7 @@ struct BuildResult {
 BuildResult build_resource(TableValue& root, const Binding& binding, const std::vector<NameUse>& names,
                            const CompileOptions& options);
 
+/// Only the payload, for resources whose info section is there already. Empty if it would be 2 GiB or nearly so.
+std::vector<uint8_t> build_payload(TableValue& root, const Binding& binding);
+
 }  // namespace meridian::tools

@@ -88,6 +88,10 @@ class Diff {
       const std::string here = path_join(path, f.name);
       const bool in_a = field_address(a, f) != nullptr, in_b = field_address(b, f) != nullptr;
       if (!in_a && !in_b) continue;
+      if (f.cooked) {
+        cooked(a, b, f, here);
+        continue;
+      }
       const bool vector = f.kind == FieldKind::struct_vector || f.kind == FieldKind::table_vector ||
                           f.kind == FieldKind::scalar_vector || f.kind == FieldKind::string_vector;
       if (vector) {
@@ -108,6 +112,24 @@ class Diff {
       const std::string before = value(a_, a, f), after = value(b_, b, f);
       if (before != after) say(here, before, after);
     }
+  }
+
+  // What a linker made follows from the rest: a line for each array that differs, not for each number.
+  void cooked(ObjectView a, ObjectView b, const FieldPlan& f, const std::string& path) {
+    if (value(a_, a, f) == value(b_, b, f)) return;
+    const bool in_a = field_address(a, f) != nullptr, in_b = field_address(b, f) != nullptr;
+    if (in_a && in_b && f.kind == FieldKind::table) {
+      const ObjectView ta = object_field(a, f), tb = object_field(b, f);
+      for (const FieldPlan& member : f.type->fields) cooked(ta, tb, member, path_join(path, member.name));
+      return;
+    }
+    say(path, cooked_text(a_, a, f), cooked_text(b_, b, f));
+  }
+  std::string cooked_text(const LoadedResource& r, ObjectView o, const FieldPlan& f) const {
+    if (f.kind == FieldKind::scalar) return value(r, o, f);
+    if (field_address(o, f) == nullptr) return "(none)";
+    if (f.kind == FieldKind::table) return "(made)";
+    return "(" + std::to_string(vector_field(o, f).count) + " elements)";
   }
 
   // Equal elements are paired first, in order (longest common run at both ends, then by content); what is left is

@@ -61,6 +61,7 @@ struct TableValue {
   const TypePlan* type = nullptr;
   uint32_t owner = 0;              ///< hoisted records
   size_t place = 0;                ///< source offset of the element's name
+  bool stored = false;             ///< is built even if it is empty
   std::vector<FieldValue> fields;  ///< in the order read
   std::vector<Kept> kept;
 

@@ -65,6 +65,7 @@ struct FieldPlan {
   Converter converter = Converter::plain;
   Derive derive = Derive::none;
   bool is_xml_attribute = false, optional = false, required_name = false, in_xml = true, required = false;
+  bool cooked = false;  ///< made by the linker: not in XML, one line in differences
   uint16_t id = 0;      ///< table field id
   uint16_t offset = 0;  ///< vtable offset of a table field, byte offset of a struct field
   uint32_t size = 0;    ///< bytes of a scalar or struct value, or of a vector's element
