@@ -26,14 +26,14 @@ ProgramDoc doc() {
   ProgramDoc out;
   out.name = "worldgen";
   out.summary = "make a synthetic world";
-  out.operands = "";
+  out.operands = "--preset SIZE --xml|--compiled -o DIR";
   out.description =
       "Makes a world of maps, archetypes, interiors, manifests and a game configuration that belong together: cities "
       "and countryside, chains of levels of detail over parent maps, occluders, lights, grass, car generators. The "
       "same "
       "options give the same bytes on every machine. --xml writes sources for the compilers, --compiled the very "
       "resources that the compilers make of them.\n"
-      "Presets: small (12 maps, 1500 entities), city (300; 60000), gta (8000; 1200000), huge (100000; 20000000; "
+      "Presets: small (12 maps, 1200 entities), city (300; 60000), gta (8000; 1200000), huge (100000; 20000000; "
       "--compiled only). --maps and the like change a preset; the area grows with the number of maps, so that density "
       "stays.";
   out.limits = "The world has no models, textures or collision: archetypes name files that nobody made.";

@@ -174,6 +174,7 @@ std::string count_areas(const WorldOptions& options, std::vector<Area>& areas, s
     a.orphans = hd - a.linked;
     a.far_linked = a.lots() == a.far_lots() ? a.linked : std::max(a.far_lots(), a.linked / 5);
     if (hd_maps >= 3) a.long_maps = std::max(1u, (hd_maps * a.far_linked + hd - 1) / hd);
+    if (hd - a.far_linked > (hd_maps - a.long_maps) * kMaxEntitiesPerMap) a.long_maps = 0;  // no room
     a.stream_maps = hd_maps - a.long_maps;
     const uint32_t far = a.long_maps != 0 ? a.far_linked : 0;
     const uint32_t near = hd - far;

@@ -27,7 +27,7 @@ namespace meridian::tools {
 struct WorldOptions {
   uint64_t seed = 1;
   uint64_t maps = 12;         ///< map files [count]
-  uint64_t entities = 1500;   ///< in maps; those inside interiors come on top [count]
+  uint64_t entities = 1200;   ///< in maps; those inside interiors come on top [count]
   uint64_t archetypes = 160;  ///< interiors among them [count]
   uint64_t interiors = 2;     ///< interior archetypes, one instance each [count]
 };
@@ -41,12 +41,12 @@ std::string check_world_options(const WorldOptions& options);
 
 /// What is written, and how.
 struct WorldRun {
-  std::string folder;
+  std::string folder{};
   bool compiled = false;  ///< resources, as the compilers make them of the XML; else XML
   uint32_t jobs = 0;      ///< threads; 0: as many as the machine has
   const std::atomic<bool>* cancel = nullptr;
   /// Called for each file that is in place, from one thread at a time, in no certain order.
-  std::function<void(std::string_view path, uint64_t files_in_all)> on_file;
+  std::function<void(std::string_view path, uint64_t files_in_all)> on_file{};
 };
 
 struct WorldTotals {
@@ -68,7 +68,7 @@ struct WorldResult {
 /// Files of an earlier run that have the same bytes keep their time; others in the folder are left alone.
 /// Requires: check_world_options(options) is empty.
 /// Threads:  main; uses `jobs` threads inside.
-/// Memory:   the names and archetypes of the world (about 400 bytes an archetype, 250 a map) and an area a thread.
+/// Memory:   the names and archetypes of the world (about 200 bytes an archetype, 250 a map) and an area a thread.
 WorldResult write_world(const WorldOptions& options, const WorldRun& run);
 
 }  // namespace meridian::tools
