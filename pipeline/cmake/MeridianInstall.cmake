@@ -12,7 +12,7 @@ endif()
 include(CMakePackageConfigHelpers)
 
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/Meridian")
-set(programs imapc itypc gameconfigc metac resinfo)
+set(programs imapc itypc gameconfigc metac resinfo worldgen)
 
 # --- libraries and headers ---------------------------------------------------------------------------
 

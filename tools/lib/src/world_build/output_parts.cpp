@@ -14,78 +14,62 @@ constexpr uint32_t kLodInParent = 1u << 3;
 
 std::set<uint32_t> used_archetypes(const LintUnit& unit) {
   std::set<uint32_t> used;
-  if (unit.map == nullptr) return used;
-  if (unit.map->entities() != nullptr)
-    for (const schema::EntityDef* e : *unit.map->entities()) used.insert(e->archetype_name());
-  const auto* const grass =
-      unit.map->instanced_data() == nullptr ? nullptr : unit.map->instanced_data()->grass_instance_list();
-  if (grass != nullptr)
-    for (const schema::GrassInstanceListDef* g : *grass) used.insert(g->archetype_name());
+  if (unit.map == nullptr || unit.map->entities() == nullptr) return used;
+  for (const schema::EntityDef* e : *unit.map->entities()) used.insert(e->archetype_name());
   return used;
 }
 
-uint64_t parents_hash(const LintWorld& world, const LintUnit& unit,
-                      const std::unordered_map<uint32_t, uint64_t>& archetypes) {
+uint64_t parents_hash(const LintWorld& world, const LintUnit& unit, const LodSetTable& sets) {
   const LintUnit* const parent = world.parent_of(unit);
-  if (parent == nullptr || unit.map->entities() == nullptr || parent->map->entities() == nullptr) return 0;
+  if (parent == nullptr || unit.map->entities() == nullptr) return 0;
   std::set<uint32_t> indices;
   for (const schema::EntityDef* e : *unit.map->entities())
     if (e->parent_index() >= 0 && (static_cast<uint32_t>(e->flags()) & kLodInParent) != 0)
       indices.insert(static_cast<uint32_t>(e->parent_index()));
+  if (indices.empty()) return 0;
   DigestBuilder hash;
   for (const uint32_t i : indices) {
-    if (i >= parent->map->entities()->size()) continue;
-    const schema::EntityDef& e = *parent->map->entities()->Get(i);
+    const LodParent p = lod_parent(sets, *parent, i);
     hash.add(i);
-    hash.add_bytes(&e, sizeof e);
-    const auto archetype = archetypes.find(e.archetype_name());
-    hash.add(archetype == archetypes.end() ? uint64_t{0} : archetype->second);
+    for (const float f : {p.pivot.x, p.pivot.y, p.pivot.z, p.distance}) hash.add(f);
   }
-  return indices.empty() ? 0 : hash.value();
+  return hash.value();
 }
 
-/// Children as the parent's map needs them: by name, how many hang on which entity, how far they are seen.
-uint64_t children_hash(const LintWorld& world, const LintUnit& unit,
-                       const std::unordered_map<uint32_t, uint64_t>& archetypes) {
+uint64_t children_hash(const LintUnit& unit, const LodSetTable& sets) {
+  const auto found = sets.find(&unit);
+  if (found == sets.end() || found->second.empty()) return 0;
   DigestBuilder hash;
-  bool any = false;
-  for (const LintUnit* child : world.children_of(unit)) {
-    if (child->map->entities() == nullptr) continue;
-    hash.add_text(child->stem);
-    for (const schema::EntityDef* e : *child->map->entities()) {
-      if (e->parent_index() < 0 || (static_cast<uint32_t>(e->flags()) & kLodInParent) == 0) continue;
-      any = true;
-      hash.add(e->parent_index());
-      hash.add(static_cast<uint32_t>(e->priority_level()));
-      hash.add(e->lod_dist());
-      const auto archetype = archetypes.find(e->archetype_name());
-      hash.add(archetype == archetypes.end() || e->lod_dist() > 0 ? uint64_t{0} : archetype->second);
-    }
+  for (const LodSetInput& set : found->second) {
+    hash.add(set.parent_index);
+    hash.add(set.distance);
+    hash.add(uint64_t{set.children.size()});
+    for (const LodSetChildrenRow& row : set.children)
+      for (const uint32_t n : {row.map.value, row.required, row.optional_high, row.optional_medium, row.optional_low}) hash.add(n);
   }
-  return any ? hash.value() : 0;
+  return hash.value();
 }
 
 }  // namespace
 
-std::unordered_map<uint32_t, uint64_t> archetype_hashes(const LintWorld& world) {
-  std::unordered_map<uint32_t, uint64_t> out;
+ArchetypeTable linked_archetypes(const LintWorld& world) {
+  ArchetypeTable out;
   for (const auto& unit : world.units()) {
     if (unit->types == nullptr || unit->types->archetypes() == nullptr) continue;
     for (const schema::ArchetypeDef* def : *unit->types->archetypes()) {
       const ArchetypeRef* const ref = world.find_archetype(def->name());
       if (ref == nullptr || ref->def != def) continue;
-      DigestBuilder hash;
-      hash.add_bytes(def, sizeof *def);
-      hash.add(ref->time == nullptr ? 0u : static_cast<uint32_t>(ref->time->time_flags()));
-      hash.add(uint32_t{ref->mlo != nullptr});
-      out.emplace(def->name(), hash.value());
+      const ArchetypeForm form = ref->mlo != nullptr ? ArchetypeForm::interior : ref->time != nullptr ? ArchetypeForm::time : ArchetypeForm::base;
+      LinkedArchetype linked{archetype_traits(*def, form), 0};
+      linked.hash = traits_hash(linked.traits);
+      out.emplace(def->name(), linked);
     }
   }
   return out;
 }
 
-OutputParts output_parts(const LintWorld& world, const LintUnit& unit, uint64_t source,
-                         const std::unordered_map<uint32_t, uint64_t>& archetypes, const MapRepair& repair) {
+OutputParts output_parts(const LintWorld& world, const LintUnit& unit, uint64_t source, const ArchetypeTable& archetypes,
+                         const LodSetTable& sets, const MapRepair& repair) {
   OutputParts parts;
   parts.source = source;
   if (unit.map == nullptr) return parts;
@@ -93,11 +77,11 @@ OutputParts output_parts(const LintWorld& world, const LintUnit& unit, uint64_t 
   for (const uint32_t name : used_archetypes(unit)) {
     const auto found = archetypes.find(name);
     used.add(name);
-    used.add(found == archetypes.end() ? uint64_t{0} : found->second);
+    used.add(found == archetypes.end() ? uint64_t{0} : found->second.hash);
   }
   parts.archetypes = used.value();
-  parts.parents = parents_hash(world, unit, archetypes);
-  parts.children = children_hash(world, unit, archetypes);
+  parts.parents = parents_hash(world, unit, sets);
+  parts.children = children_hash(unit, sets);
   if (repair.any()) {
     DigestBuilder hash;
     for (const Point p : {repair.entities.min, repair.entities.max, repair.streaming.min, repair.streaming.max})
@@ -114,16 +98,17 @@ OutputParts output_parts(const LintWorld& world, const LintUnit& unit, uint64_t 
 
 std::vector<std::string> explain_change(const OutputParts& before, const OutputParts& now, const LintUnit& unit,
                                         const std::unordered_map<uint32_t, uint64_t>& known_archetypes,
-                                        const std::unordered_map<uint32_t, uint64_t>& archetypes) {
+                                        const ArchetypeTable& archetypes) {
   std::vector<std::string> out;
   if (before.source != now.source) out.push_back("source " + unit.path + " changed");
   if (before.archetypes != now.archetypes) {
     for (const uint32_t name : used_archetypes(unit)) {
-      const auto was = known_archetypes.find(name), is = archetypes.find(name);
+      const auto was = known_archetypes.find(name);
+      const auto is = archetypes.find(name);
       const std::string text = "archetype " + unit.names.quoted(name);
       if (was == known_archetypes.end() && is != archetypes.end()) out.push_back(text + " is new");
       if (was != known_archetypes.end() && is == archetypes.end()) out.push_back(text + " is gone");
-      if (was != known_archetypes.end() && is != archetypes.end() && was->second != is->second)
+      if (was != known_archetypes.end() && is != archetypes.end() && was->second != is->second.hash)
         out.push_back(text + " changed");
     }
     if (out.empty()) out.push_back("the archetypes that it uses are others");

@@ -24,6 +24,7 @@
 #include "meridian/schemas/imap_generated.h"
 #include "meridian/schemas/ityp_generated.h"
 #include "meridian/tools/binding.h"
+#include "meridian/tools/cook.h"
 #include "meridian/tools/fix.h"
 #include "meridian/tools/lint.h"
 #include "meridian/tools/source_map.h"
@@ -89,7 +90,7 @@ class WorldBuilder {
     state_path_ = own.empty() ? "" : own + "/state";
   }
 
-  WorldTotals run() {
+  WorldBuildTotals run() {
     const Clock::time_point start = Clock::now();
     const size_t threads = options_.jobs != 0 ? options_.jobs : std::max(1u, std::thread::hardware_concurrency());
     const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
@@ -467,7 +468,8 @@ class WorldBuilder {
   }
 
   void write() {
-    const auto archetypes = archetype_hashes(*world_);
+    archetypes_ = linked_archetypes(*world_);
+    link_sets();
     std::unordered_map<uint32_t, uint64_t> known_archetypes(before_.archetypes.begin(), before_.archetypes.end());
     std::unordered_map<std::string, const BuiltOutput*> known;
     for (const BuiltOutput& o : before_.outputs) known.emplace(o.path, &o);
@@ -478,6 +480,7 @@ class WorldBuilder {
     std::vector<BuiltOutput> outputs(wanted.size());
     std::vector<std::string> explained(wanted.size());
     std::vector<int> errors(wanted.size(), 0);
+    std::vector<std::string> failures(wanted.size());
     std::atomic<uint64_t> written{0}, unchanged{0};
     tbb::parallel_for(size_t{0}, wanted.size(), [&](size_t i) {
       if (io_.cancelled()) return;
@@ -487,7 +490,7 @@ class WorldBuilder {
       MapRepair repair;
       if (unit.linked->map != nullptr)
         repair = plan_repair(*world_, *unit.linked, options_.compile.extents, options_.compile.flags);
-      out.parts = output_parts(*world_, *unit.linked, unit.key.low, archetypes, repair);
+      out.parts = output_parts(*world_, *unit.linked, unit.key.low, archetypes_, sets_, repair);
       const auto before = known.find(out.path);
       const bool is_known = before != known.end() && before->second->time != 0;
       if (is_known && before->second->parts == out.parts && is_in_place(*before->second)) {
@@ -502,13 +505,15 @@ class WorldBuilder {
         else if (before->second->parts == out.parts)
           reasons.push_back("the output was missing or changed by somebody else");
         else
-          reasons = explain_change(before->second->parts, out.parts, *unit.linked, known_archetypes, archetypes);
+          reasons = explain_change(before->second->parts, out.parts, *unit.linked, known_archetypes, archetypes_);
         for (const std::string& reason : reasons) explained[i] += out.path + ": " + reason + "\n";
       }
       const std::string path = options_.output + "/" + out.path;
       errors[i] = create_parent_folders(path);
       if (errors[i] != 0) return;
-      const WriteResult result = write_file(path, linked_bytes(unit, repair), WriteMode::if_changed);
+      std::vector<uint8_t> bytes;
+      if (!linked_bytes(unit, repair, bytes, failures[i])) return;
+      const WriteResult result = write_file(path, bytes, WriteMode::if_changed);
       errors[i] = result.error;
       ++(result.outcome == WriteOutcome::written ? written : unchanged);
       struct stat status {};
@@ -519,6 +524,7 @@ class WorldBuilder {
     for (size_t i = 0; i < wanted.size(); ++i) {
       if (!explained[i].empty()) report_.print(explained[i]);
       totals_.output_bytes += outputs[i].size;
+      if (!failures[i].empty()) refuse(*wanted[i], failures[i]);
       if (errors[i] != 0)
         report_.environment(options_.output + "/" + outputs[i].path, "cannot write: " + error_text(errors[i]));
     }
@@ -526,21 +532,53 @@ class WorldBuilder {
     totals_.unchanged = unchanged;
     if (interrupted() || report_.exit_code() != kExitDone) return;
     remove_old(outputs);
-    save(std::move(outputs), archetypes);
+    save(std::move(outputs));
     (void)cache_.trim(options_.cache_bytes);
   }
 
-  std::vector<uint8_t> linked_bytes(const Unit& unit, const MapRepair& repair) const {
-    if (!repair.any()) return {unit.compiled->resource.begin(), unit.compiled->resource.end()};
-    int error = 0;
-    const auto source = SourceText::open(unit.source->path, error);
-    if (source == nullptr) return {};
-    CompileOptions options = options_.compile;
-    options.jobs = 1;
-    options.stem = unit.stem;
-    options.lint_meaning = false;
-    options.repair = &repair;
-    return compile_xml(*source, *unit.binding, options).bytes;
+  void link_sets() {
+    std::vector<const LintUnit*> maps;
+    for (const Unit& unit : units_)
+      if (unit.linked != nullptr && unit.linked->map != nullptr && !unit.linked->is_shadowed) maps.push_back(unit.linked);
+    std::vector<std::vector<LodSetInput>> sets(maps.size());
+    tbb::parallel_for(size_t{0}, maps.size(), [&](size_t i) { sets[i] = lod_sets_of(*world_, *maps[i]); });
+    for (size_t i = 0; i < maps.size(); ++i) sets_.emplace(maps[i], std::move(sets[i]));
+  }
+
+  void refuse(const Unit& unit, std::string message) {
+    Diagnostic d = placeless(rules::resource_too_large, unit.source->path, std::move(message));
+    report_.log().add(d);
+    report_.log().add_failed(unit.source->path);
+    report_.raise(kExitRejected);
+  }
+
+  /// A map with what other files add to it; anything else as it was compiled.
+  bool linked_bytes(const Unit& unit, const MapRepair& repair, std::vector<uint8_t>& out, std::string& error) const {
+    out.assign(unit.compiled->resource.begin(), unit.compiled->resource.end());
+    if (repair.any()) {
+      int number = 0;
+      const auto source = SourceText::open(unit.source->path, number);
+      if (source == nullptr) return error = "cannot read: " + error_text(number), false;
+      CompileOptions options = options_.compile;
+      options.jobs = 1;
+      options.stem = unit.stem;
+      options.lint_meaning = false;
+      options.repair = &repair;
+      out = compile_xml(*source, *unit.binding, options).bytes;
+    }
+    if (unit.linked->map == nullptr) return true;
+    LoadedResource map;
+    if (!view_resource(unit.source->path, out, {}, map, error)) return false;
+    CookInput in;
+    in.archetype = [&](NameHash name) -> const ArchetypeTraits* {
+      const auto found = archetypes_.find(name.value);
+      return found == archetypes_.end() ? nullptr : &found->second.traits;
+    };
+    const LintUnit* const parent = world_->parent_of(*unit.linked);
+    if (parent != nullptr) in.parent = [&, parent](uint32_t index) { return lod_parent(sets_, *parent, index); };
+    in.lod_sets = sets_.at(unit.linked);
+    CookReport report;
+    return cook_map(map, in, out, report, error);
   }
 
   void remove_old(const std::vector<BuiltOutput>& outputs) {
@@ -550,13 +588,13 @@ class WorldBuilder {
       if (!wanted.contains(o.path) && ::unlink((options_.output + "/" + o.path).c_str()) == 0) ++totals_.removed;
   }
 
-  void save(std::vector<BuiltOutput> outputs, const std::unordered_map<uint32_t, uint64_t>& archetypes) {
+  void save(std::vector<BuiltOutput> outputs) {
     BuildStateData state;
     state.settings = settings_hash();
     state.started = started_;
     state.sources = sources_;
     state.outputs = std::move(outputs);
-    state.archetypes.assign(archetypes.begin(), archetypes.end());
+    for (const auto& [name, linked] : archetypes_) state.archetypes.emplace_back(name, linked.hash);
     std::sort(state.archetypes.begin(), state.archetypes.end());
     state.diagnostics = diagnostics_;
     if (const int error = save_state(state_path_, state); error != 0)
@@ -575,16 +613,18 @@ class WorldBuilder {
   std::vector<WorldSource> sources_;
   std::vector<Unit> units_;
   std::unique_ptr<LintWorld> world_;
+  ArchetypeTable archetypes_;
+  LodSetTable sets_;
   std::vector<Diagnostic> diagnostics_;
   std::mutex sources_mutex_, report_mutex_;
   std::unordered_map<std::string, std::shared_ptr<const SourceText>> opened_;
-  WorldTotals totals_;
+  WorldBuildTotals totals_;
   Clock::time_point lap_;
 };
 
 }  // namespace
 
-WorldTotals build_world(const WorldBuildOptions& options, ToolIo& io, Report& report) {
+WorldBuildTotals build_world(const WorldBuildOptions& options, ToolIo& io, Report& report) {
   return WorldBuilder(options, io, report).run();
 }
 

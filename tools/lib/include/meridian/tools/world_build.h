@@ -39,7 +39,7 @@ struct WorldBuildOptions {
   std::string tool = "worldc";
 };
 
-struct WorldTotals {
+struct WorldBuildTotals {
   uint64_t sources = 0, maps = 0, types = 0, entities = 0, archetypes = 0;
   uint64_t compiled = 0, from_cache = 0, written = 0, unchanged = 0, removed = 0;
   uint64_t source_bytes = 0, output_bytes = 0;
@@ -50,6 +50,6 @@ struct WorldTotals {
 
 /// Builds, or only checks. Diagnostics and the exit code go to `report`; explanations and previews to standard output.
 /// Threads: main; uses up to `jobs` inside.
-WorldTotals build_world(const WorldBuildOptions& options, ToolIo& io, Report& report);
+WorldBuildTotals build_world(const WorldBuildOptions& options, ToolIo& io, Report& report);
 
 }  // namespace meridian::tools
