@@ -153,4 +153,15 @@ EntryFileName entry_file_name(const Pack& pack, const PackEntry& entry) {
   return out;
 }
 
+bool is_entry_called(const Pack& pack, const PackEntry& entry, std::string_view called) {
+  const auto names_it = [&](std::string_view text) {
+    uint32_t hash = 0;
+    return (parse_hash_literal(text, hash) && entry.name.value == hash) || entry.name == hash_name(text);
+  };
+  if (names_it(called)) return true;
+  const std::string folded = fold(called), extension = fold("." + extension_of(entry.kind));
+  if (folded.ends_with(extension) && names_it(called.substr(0, called.size() - extension.size()))) return true;
+  return folded == fold(entry_file_name(pack, entry).name);
+}
+
 }  // namespace meridian::tools

@@ -30,9 +30,24 @@ std::string kind_text(uint32_t kind) {
   return letters;
 }
 
+std::string printable(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x20 && byte != 0x7F) {
+      out += c;
+      continue;
+    }
+    char escape[8];
+    std::snprintf(escape, sizeof escape, "\\x%02X", byte);
+    out += escape;
+  }
+  return out;
+}
+
 std::string pack_name_text(uint32_t kind, NameHash name, std::string_view text) {
   std::string out = kind_text(kind) + " ";
-  if (!text.empty()) return out + "'" + std::string(text) + "'";
+  if (!text.empty()) return out + "'" + printable(text) + "'";
   append_hash_literal(out, name.value);
   return out;
 }

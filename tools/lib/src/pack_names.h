@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "meridian/schemas/pack_generated.h"
@@ -14,6 +15,8 @@ namespace meridian::tools {
 
 /// The four letters, or 0x and 8 digits where they are no letters or digits of ASCII.
 std::string kind_text(uint32_t kind);
+/// Control characters as \xNN: a name out of a pack shall not talk to the terminal.
+std::string printable(std::string_view text);
 /// "IMAP 'town'", or "IMAP hash_1A2B3C4D" where there is no text.
 std::string pack_name_text(uint32_t kind, NameHash name, std::string_view text);
 inline std::string pack_name_text(const PackInput& input) { return pack_name_text(input.kind, input.name, input.text); }

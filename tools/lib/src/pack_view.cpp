@@ -130,13 +130,13 @@ std::string pack_list_text(const Pack& pack) {
   uint64_t raw = 0, stored = 0;
   for (const uint32_t i : pack.order()) {
     const PackEntry& e = pack.entries()[i];
-    rows.push_back({kind_text(e.kind), name_text(pack, e.name), std::to_string(e.raw_size),
+    rows.push_back({kind_text(e.kind), printable(name_text(pack, e.name)), std::to_string(e.raw_size),
                     std::to_string(e.stored_size), how_stored(e)});
     raw += e.raw_size;
     stored += e.stored_size;
   }
   for (const PackKey& key : pack.removed())
-    rows.push_back({kind_text(key.kind), name_text(pack, key.name), "", "", "removed"});
+    rows.push_back({kind_text(key.kind), printable(name_text(pack, key.name)), "", "", "removed"});
   size_t width[kColumns] = {};
   for (const auto& row : rows)
     for (size_t c = 0; c < kColumns; ++c) width[c] = std::max(width[c], row[c].size());

@@ -5,9 +5,11 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <thread>
 #include <utility>
 
 #include <oneapi/tbb/enumerable_thread_specific.h>
+#include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
 #include <sys/mman.h>
@@ -64,7 +66,7 @@ class PackWriter {
       for (; next < inputs_.size() && key(*inputs_[next]) < old.key(); ++next) changed.push_back(inputs_[next]);
       const bool kept = next < inputs_.size() && key(*inputs_[next]) == old.key();
       if (!kept) {
-        if (old.kind != kPackDictionaryKind) removed_.push_back(schema::PackKey(old.kind, old.name.value));
+        if (old.kind != kPackDictionaryKind) remove(base, old);
         continue;
       }
       const PackInput& input = *inputs_[next++];
@@ -109,6 +111,12 @@ class PackWriter {
   PackReport& report() { return report_; }
 
  private:
+  void remove(const Pack& base, const PackEntry& old) {
+    removed_.push_back(schema::PackKey(old.kind, old.name.value));
+    const std::string_view text = base.text_of(old.name);
+    if (options_.names && !text.empty()) names_.push_back({old.name.value, std::string(text)});
+  }
+
   static PackKey key(const PackInput& input) { return {input.kind, input.name}; }
   bool cancelled() const { return options_.cancel != nullptr && options_.cancel->load(std::memory_order_relaxed); }
 
@@ -188,7 +196,9 @@ class PackWriter {
       for (Job& job : jobs) compress(job, compressors_.local());
       return;
     }
-    tbb::task_arena arena(options_.jobs == 0 ? tbb::task_arena::automatic : static_cast<int>(options_.jobs));
+    const size_t threads = options_.jobs != 0 ? options_.jobs : std::max(1u, std::thread::hardware_concurrency());
+    const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
+    tbb::task_arena arena(static_cast<int>(threads));
     arena.execute(
         [&] { tbb::parallel_for(size_t{0}, jobs.size(), [&](size_t i) { compress(jobs[i], compressors_.local()); }); });
   }

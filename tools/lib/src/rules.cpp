@@ -42,6 +42,8 @@ constinit const Rule suspicious_name{"NAM002", "suspicious-name", warning, true,
                                      "a name with a tool's suffix, blanks, capitals or characters outside ASCII"};
 constinit const Rule missing_name{"NAM003", "missing-name", error, true,
                                   "an archetype has no name, or an entity names no archetype"};
+constinit const Rule illegal_file_name{"NAM006", "illegal-file-name", warning, true,
+                                       "an entry of a pack has a name that is no file name on some system"};
 constinit const Rule empty_hours{"ARC004", "empty-hours", warning, true,
                                  "a time archetype is visible at no hour, or has unknown hour bits"};
 constinit const Rule unknown_pool{"CFG002", "unknown-pool", warning, true, "a pool name that nothing is known to use"};
@@ -67,13 +69,13 @@ constinit const Rule internal_error{"INT001", "internal-error", error, true, "a 
 namespace {
 
 constexpr const Rule* kAll[] = {
-    &rules::empty_hours,          &rules::unknown_pool,       &rules::duplicate_pool,   &rules::bad_pool_size,
-    &rules::environment_error,    &rules::resource_too_large, &rules::refused_resource, &rules::converted_resource,
-    &rules::internal_error,       &rules::name_collision,     &rules::suspicious_name,  &rules::missing_name,
-    &rules::usage_error,          &rules::bad_waiver,         &rules::malformed_xml,    &rules::unknown_name,
-    &rules::unknown_type,         &rules::duplicate_element,  &rules::not_a_number,     &rules::integer_range,
-    &rules::float_range,          &rules::not_an_integer,     &rules::limit_exceeded,   &rules::wrong_root,
-    &rules::unfilled_placeholder, &rules::unknown_value,      &rules::missing_element,
+    &rules::empty_hours,       &rules::unknown_pool,         &rules::duplicate_pool,    &rules::bad_pool_size,
+    &rules::environment_error, &rules::resource_too_large,   &rules::refused_resource,  &rules::converted_resource,
+    &rules::internal_error,    &rules::name_collision,       &rules::suspicious_name,   &rules::missing_name,
+    &rules::illegal_file_name, &rules::usage_error,          &rules::bad_waiver,        &rules::malformed_xml,
+    &rules::unknown_name,      &rules::unknown_type,         &rules::duplicate_element, &rules::not_a_number,
+    &rules::integer_range,     &rules::float_range,          &rules::not_an_integer,    &rules::limit_exceeded,
+    &rules::wrong_root,        &rules::unfilled_placeholder, &rules::unknown_value,     &rules::missing_element,
 };
 
 constexpr char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }

@@ -5,8 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <fstream>
 #include <functional>
+#include <iterator>
 #include <string>
+#include <tuple>
+
+#include "meridian/resource/pack_decompressor.h"
 
 #define MERIDIAN_DEFINE_COUNTING_ALLOCATOR
 #include "support/counting_allocator.h"
@@ -15,6 +20,7 @@
 namespace meridian {
 namespace {
 
+using test::bytes_of;
 using test::PackBuffer;
 using test::PackMaker;
 using test::text_of;
@@ -338,6 +344,31 @@ TEST(Pack, TrustedSkipsHashesButNotTheHeader) {
   EXPECT_TRUE(trusted.in_place(*trusted.find(kMap, hash_name("west"))).ok());
   made.span()[9] ^= std::byte{1};
   EXPECT_EQ(open_pack(made.span(), {.trusted = true}).status().code, StatusCode::bad_checksum);
+}
+
+// PACK-1, REL-7: a pack of version 1 opens for ever. The file is never written again.
+TEST(Pack, REL7_ReleasedPackOpens) {
+  std::ifstream stream(MERIDIAN_SOURCE_DIR "/tests/golden/compat/v1/world.mpk", std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(stream), {}};
+  const PackBuffer made(text);
+  const Result<Pack> opened = open_pack(made.span());
+  ASSERT_TRUE(opened.ok()) << opened.status().message;
+  const Pack& pack = opened.value();
+  // What it was made of: two of the resources beside it, and the first one's name.
+  for (const auto& [kind, name, file] : {std::tuple(kMap, "hv_hills_grass_0", "hv_hills_grass_0.imap"),
+                                         std::tuple(kTypes, "hv_props", "hv_props.ityp")}) {
+    const PackEntry* const entry = pack.find(kind, hash_name(name));
+    ASSERT_NE(entry, nullptr) << name;
+    std::ifstream source(std::string(MERIDIAN_SOURCE_DIR "/tests/golden/compat/v1/") + file, std::ios::binary);
+    const std::string raw{std::istreambuf_iterator<char>(source), {}};
+    std::string out(raw.size(), '\0');
+    PackDecompressor decompressor;
+    ASSERT_TRUE(decompressor.prepare(pack).ok());
+    EXPECT_TRUE(decompressor.read(pack, *entry, std::as_writable_bytes(std::span(out))).ok());
+    EXPECT_TRUE(out == raw) << name;
+    EXPECT_EQ(pack.text_of(entry->name), name);
+    EXPECT_TRUE(open_resource(bytes_of(out), {.kind = kind}).ok());
+  }
 }
 
 }  // namespace

@@ -84,4 +84,8 @@ struct EntryFileName {
 };
 EntryFileName entry_file_name(const Pack& pack, const PackEntry& entry);
 
+/// True if a person may call the entry so: its name or hash literal, either with its file's extension behind it, or
+/// the name of its file. Capitals make no difference.
+bool is_entry_called(const Pack& pack, const PackEntry& entry, std::string_view called);
+
 }  // namespace meridian::tools

@@ -35,6 +35,7 @@ extern const Rule missing_element;       // XML013
 extern const Rule name_collision;        // NAM001
 extern const Rule suspicious_name;       // NAM002
 extern const Rule missing_name;          // NAM003
+extern const Rule illegal_file_name;     // NAM006
 extern const Rule empty_hours;           // ARC004
 extern const Rule unknown_pool;          // CFG002
 extern const Rule duplicate_pool;        // CFG003
