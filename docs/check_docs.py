@@ -20,7 +20,7 @@ import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-PROGRAMS = ["imapc", "itypc", "gameconfigc", "metac", "resinfo", "worldgen"]
+PROGRAMS = ["imapc", "itypc", "gameconfigc", "metac", "resinfo", "worldc", "worldgen"]
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 FENCE = re.compile(r"^```.*?^```[^\n]*$", re.MULTILINE | re.DOTALL)
 

@@ -12,7 +12,7 @@ endif()
 include(CMakePackageConfigHelpers)
 
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/Meridian")
-set(programs imapc itypc gameconfigc metac resinfo worldgen)
+set(programs imapc itypc gameconfigc metac resinfo worldc worldgen)
 
 # --- libraries and headers ---------------------------------------------------------------------------
 
@@ -24,7 +24,10 @@ install(DIRECTORY runtime/include/ runtime/compat/include/ "${PROJECT_BINARY_DIR
 install(DIRECTORY schemas/meridian DESTINATION "${CMAKE_INSTALL_DATADIR}/meridian/schemas" COMPONENT runtime
   FILES_MATCHING PATTERN "*.fbs")
 
-# A set of its own, so that users of the runtime need neither tinyxml2 nor TBB.
+# Sets of their own, so that users of the runtime need no zstd, and users of packs neither tinyxml2 nor TBB.
+install(TARGETS meridian_pack_zstd EXPORT MeridianPackTargets
+  ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT runtime)
+install(EXPORT MeridianPackTargets NAMESPACE meridian:: DESTINATION "${package_dir}" COMPONENT runtime)
 if(TARGET meridian_tools)
   install(TARGETS meridian_tools EXPORT MeridianToolsTargets
     ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT runtime)

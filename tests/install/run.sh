@@ -42,7 +42,7 @@ prefix="$work/moved prefix"
 step 'install, then move the folder'
 quietly cmake --install "$build" --prefix "$work/prefix"
 mv "$work/prefix" "$prefix"
-tools='imapc itypc gameconfigc metac resinfo worldgen'
+tools='imapc itypc gameconfigc metac resinfo worldc worldgen'
 for tool in $tools; do
   for page in "share/man/man1/$tool.1" "share/bash-completion/completions/$tool" "share/zsh/site-functions/_$tool" \
               "share/fish/vendor_completions.d/$tool.fish"; do

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <exception>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,8 +12,10 @@
 #include <unistd.h>
 
 #include "meridian/tools/binding.h"
+#include "meridian/tools/pack_view.h"
 #include "meridian/tools/resource_view.h"
 #include "meridian/tools/tool_options.h"
+#include "pack_commands.h"
 
 namespace meridian::tools {
 namespace {
@@ -44,39 +47,65 @@ class Resinfo {
   explicit Resinfo(ToolIo& io)
       : io_(io),
         report_(io, "resinfo"),
-        top_(doc_of("resinfo", "look inside compiled resources", "COMMAND FILE...",
+        top_(doc_of("resinfo", "look inside compiled resources and packs", "COMMAND FILE...",
                     "Commands: dump (as JSON, or as the XML that it came from), diff (compare two), verify (check all "
                     "that a loader relies on), schema (print the schema that a resource is read by), stats (sizes and "
-                    "counts). 'resinfo COMMAND --help' tells more. A FILE may be '-' for standard input.",
+                    "counts), list (what is in a pack), extract (files out of a pack). diff and verify take packs "
+                    "too. 'resinfo COMMAND --help' tells more. A FILE may be '-' for standard input.",
                     {{"resinfo dump town.imap", "print a map as JSON"},
                      {"resinfo diff old.imap new.imap", "print what changed; exit 5 if anything did"}})),
         dump_(doc_of("resinfo dump", "print a resource as JSON or XML", "FILE",
                      "Prints every value by the schema. XML compiles to the same bytes again.",
                      {{"resinfo dump town.imap", "print as JSON"},
                       {"resinfo dump --xml town.imap -o town.ymap.xml", "get the XML back"}})),
-        diff_(doc_of("resinfo diff", "compare two resources", "FILE FILE",
-                     "Prints a line for each value that differs, by path in the schema.",
+        diff_(doc_of("resinfo diff", "compare two resources, or two packs", "FILE FILE",
+                     "Prints a line for each value that differs, by path in the schema; of packs, one for each entry "
+                     "whose content differs. How a pack is compressed and ordered makes no difference.",
                      {{"resinfo diff a.imap b.imap", "print the differences"},
+                      {"resinfo diff a.mpk b.mpk", "print which resources differ"},
                       {"resinfo diff --quiet a.imap b.imap", "only the exit code"}})),
-        verify_(doc_of("resinfo verify", "check resources", "FILE...",
-                       "Checks size, magic, checksum, layout, structure and values, as the loader does. Says nothing "
-                       "where all is well.",
+        verify_(doc_of("resinfo verify", "check resources and packs", "FILE...",
+                       "Checks size, magic, checksum, layout, structure and values, as the loader does; of packs, "
+                       "header and table of contents, and with --deep every entry: hashes, decompression, and what is "
+                       "checked of a resource. Says nothing where all is well.",
                        {{"resinfo verify build/*.imap", "check all maps"},
+                        {"resinfo verify --deep world.mpk", "check a pack with all that is in it"},
                         {"resinfo verify --schema weapons.fbs weapons.mmeta", "check by your own schema"}})),
         schema_(doc_of("resinfo schema", "print the schema of a resource", "FILE",
                        "Prints the schema that the resource is read by, in the FlatBuffers language.",
                        {{"resinfo schema town.imap", "print the built-in schema of maps"},
                         {"resinfo schema weapons.mmeta -o weapons.fbs", "get an embedded schema back"}})),
         stats_(doc_of("resinfo stats", "print sizes and counts", "FILE", "Prints where the bytes of a resource go.",
-                      {{"resinfo stats town.imap", "as text"}, {"resinfo stats --json town.imap", "as JSON"}})) {
-    for (CommandLine* line : {&dump_, &schema_, &stats_}) {
+                      {{"resinfo stats town.imap", "as text"}, {"resinfo stats --json town.imap", "as JSON"}})),
+        list_(
+            doc_of("resinfo list", "list what is in a pack", "PACK",
+                   "Prints kind, name and sizes of each entry, in the order in which they lie in the file.",
+                   {{"resinfo list world.mpk", "as text"}, {"resinfo list --json world.mpk", "as JSON, with hashes"}})),
+        extract_(doc_of("resinfo extract", "write entries of a pack as files", "PACK [NAME...]",
+                        "Writes all entries, or those called NAME: a name, hash_1A2B3C4D, or either with an extension. "
+                        "What is no file name on some system is written as %XX, with a warning (NAM006).",
+                        {{"resinfo extract world.mpk -o world", "write all into the folder world"},
+                         {"resinfo extract world.mpk town props.ityp", "write two here"}})) {
+    for (CommandLine* line : {&dump_, &schema_, &stats_, &list_}) {
       line->group("Output");
       line->text("-o,--output", "FILE", output_, "write to FILE ('-', default: standard output)", ValueHint::file);
     }
     dump_.flag("--xml", xml_, "print XML");
     stats_.flag("--json", json_, "print JSON");
+    list_.flag("--json", json_, "print JSON");
+    extract_.group("Output");
+    extract_.text("-o,--output", "DIR", output_, "write into DIR (default: here), made if it is not there",
+                  ValueHint::folder);
+    verify_.group("Packs");
+    verify_.flag("--deep", deep_, "read every entry of a pack");
     diff_.group("Output");
     diff_.flag("--quiet", quiet_, "print nothing; the exit code tells");
+    for (CommandLine* line : {&list_, &extract_}) {
+      line->operands(files_);
+      diag_.declare_form(*line);
+    }
+    extract_.texts("-W", "RULE", diag_.warnings, "-Wno-NAM006: no warning; -Werror: leave such entries out, exit 1",
+                   ValueHint::rule);
     for (CommandLine* line : {&dump_, &diff_, &verify_, &schema_, &stats_}) {
       line->operands(files_);
       line->group("Schema");
@@ -85,7 +114,7 @@ class Resinfo {
       line->texts("-I", "DIR", include_dirs_, "look for included schemas in DIR too", ValueHint::folder);
       diag_.declare_form(*line);
     }
-    for (CommandLine* line : {&top_, &dump_, &diff_, &verify_, &schema_, &stats_}) {
+    for (CommandLine* line : {&top_, &dump_, &diff_, &verify_, &schema_, &stats_, &list_, &extract_}) {
       line->group("Help");
       line->flag("-h,--help", help_, "print this text");
       if (line == &top_) line->flag("-v,--version", version_, "print the versions of tool and formats");
@@ -105,7 +134,8 @@ class Resinfo {
 
  private:
   void main(std::span<const char* const> args) {
-    const std::vector<const CommandLine*> lines = {&top_, &dump_, &diff_, &verify_, &schema_, &stats_};
+    const std::vector<const CommandLine*> lines = {&top_,    &dump_,  &diff_, &verify_,
+                                                   &schema_, &stats_, &list_, &extract_};
     constexpr std::string_view kGenerate = "--generate=";
     if (args.size() == 1 && std::string_view(args[0]).starts_with(kGenerate)) {
       const std::string text = generated_doc(std::string_view(args[0]).substr(kGenerate.size()), lines);
@@ -123,7 +153,7 @@ class Resinfo {
     }
     const ExpandedArguments expanded = expand_response_files(args.subspan(1));
     if (!expanded.error.empty()) return report_.environment(expanded.error_path, expanded.error);
-    for (CommandLine* line : {&dump_, &diff_, &verify_, &schema_, &stats_}) {
+    for (CommandLine* line : {&dump_, &diff_, &verify_, &schema_, &stats_, &list_, &extract_}) {
       if (line->doc().name != "resinfo " + command) continue;
       // The form is read even where the line is wrong elsewhere, so that the complaint has it too.
       if (!diag_.peek(expanded.arguments)) return report_.usage("--diagnostics-file names a file of this command line");
@@ -132,12 +162,13 @@ class Resinfo {
       if (!parsed || !diag_.read(error)) return report_.usage(error);
       return execute(*line);
     }
-    report_.usage("unknown command '" + command + "'; there are dump, diff, verify, schema and stats");
+    report_.usage("unknown command '" + command + "'; there are dump, diff, verify, schema, stats, list and extract");
   }
 
   void execute(const CommandLine& line) {
     const size_t wanted = &line == &diff_ ? 2 : 1;
-    if (files_.size() < wanted || (&line != &verify_ && files_.size() > wanted))
+    const bool takes_more = &line == &verify_ || &line == &extract_;
+    if (files_.size() < wanted || (!takes_more && files_.size() > wanted))
       return report_.usage(line.doc().name + " takes " + line.doc().operands + ", not " +
                            std::to_string(files_.size()) + " files");
     if (std::count(files_.begin(), files_.end(), "-") > 1) return report_.usage("standard input can be read once only");
@@ -145,52 +176,93 @@ class Resinfo {
     if (&line == &verify_) {
       for (const std::string& file : files_) {
         if (io_.cancelled()) return report_.raise(kExitInterrupted);
-        LoadedResource resource;
-        load(file, resource);
+        verify(file);
       }
       return;
     }
-    LoadedResource resource, other;
-    const bool loaded = load(files_[0], resource);
-    if (&line == &diff_) {
-      if (!load(files_[1], other) || !loaded) return;
-      return diff(resource, other);
+    if (&line == &diff_) return is_pack(files_[0]) || is_pack(files_[1]) ? diff_packs() : diff_resources();
+    if (&line == &list_ || &line == &extract_) {
+      const std::unique_ptr<PackFile> pack = open(files_[0]);
+      if (!pack) return;
+      if (&line == &list_) return put(json_ ? pack_list_json(pack->pack()) : pack_list_text(pack->pack()));
+      return extract_pack(*pack, {files_.begin() + 1, files_.end()}, output_.empty() ? "." : output_, diag_.policy, io_,
+                          report_);
     }
-    if (!loaded) return;
+    LoadedResource resource;
+    if (!load(files_[0], resource)) return;
     if (&line == &dump_) return put(xml_ ? dump_xml(resource) : dump_json(resource));
     if (&line == &schema_) return put(schema_text(resource));
     put(json_ ? stats_json(resource) : stats_text(resource));
   }
 
+  void verify(const std::string& file) {
+    if (!is_pack(file)) {
+      LoadedResource resource;
+      load(file, resource);
+      return;
+    }
+    const std::unique_ptr<PackFile> pack = open(file);
+    if (pack && deep_) verify_pack(*pack, load_, io_, report_);
+  }
+
+  static std::string shown(const std::string& file) { return file == "-" ? "<stdin>" : file; }
+
+  bool is_pack(const std::string& file) {
+    if (file != "-") return is_pack_file(file);
+    return read_stdin() && looks_like_pack(std::as_bytes(std::span(stdin_)));
+  }
+
+  std::unique_ptr<PackFile> open(const std::string& file) {
+    std::string error;
+    int code = kExitRejected;
+    std::unique_ptr<PackFile> pack;
+    if (file != "-")
+      pack = PackFile::open(file, error, code);
+    else if (!read_stdin())
+      return nullptr;
+    else
+      pack = PackFile::from_bytes(shown(file), stdin_, error);
+    if (!pack) refuse(file, error, code);
+    return pack;
+  }
+
+  void refuse(const std::string& file, const std::string& error, int code) {
+    if (code == kExitEnvironment) return report_.environment(shown(file), error);
+    if (code == kExitUsage) return report_.usage(error);
+    report_.log().add(placeless(rules::refused_resource, shown(file), error));
+    report_.raise(code);
+  }
+
   bool load(const std::string& file, LoadedResource& out) {
     std::string error;
     int code = kExitRejected;
-    const bool is_stdin = file == "-";
-    const std::string shown = is_stdin ? "<stdin>" : file;
-    if (is_stdin ? load_stdin(shown, out, error, code) : load_resource(file, load_, out, error, code)) {
-      if (!out.warning.empty()) report_.log().add(placeless(rules::converted_resource, shown, out.warning));
+    bool loaded;
+    if (file != "-") {
+      loaded = load_resource(file, load_, out, error, code);
+    } else {
+      if (!read_stdin()) return false;
+      loaded = view_resource(shown(file), {reinterpret_cast<const uint8_t*>(stdin_.data()), stdin_.size()}, load_, out,
+                             error);
+    }
+    if (loaded) {
+      if (!out.warning.empty()) report_.log().add(placeless(rules::converted_resource, shown(file), out.warning));
       return true;
     }
-    if (code == kExitEnvironment) {
-      report_.environment(shown, error);
-    } else if (code == kExitUsage) {
-      report_.usage(error);
-    } else {
-      report_.log().add(placeless(rules::refused_resource, shown, error));
-      report_.raise(code);
-    }
+    if (code == kExitRejected && is_pack(file)) error = "a pack, not a resource; see resinfo list and extract";
+    refuse(file, error, code);
     return false;
   }
 
-  bool load_stdin(const std::string& shown, LoadedResource& out, std::string& error, int& code) {
-    std::string bytes;
+  /// Once; every later call gives the same. A failure is reported.
+  bool read_stdin() {
+    if (stdin_read_) return stdin_good_;
+    stdin_read_ = true;
     const auto cancelled = [](const void* context) { return static_cast<const ToolIo*>(context)->cancelled(); };
-    if (const int number = read_stream(io_.in, kMaxResourceBytes, cancelled, &io_, bytes); number != 0) {
-      error = "cannot read: " + error_text(number);
-      code = io_.cancelled() ? kExitInterrupted : kExitEnvironment;
-      return false;
-    }
-    return view_resource(shown, {reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}, load_, out, error);
+    const int number = read_stream(io_.in, kMaxResourceBytes, cancelled, &io_, stdin_);
+    stdin_good_ = number == 0;
+    if (!stdin_good_)
+      refuse("-", "cannot read: " + error_text(number), io_.cancelled() ? kExitInterrupted : kExitEnvironment);
+    return stdin_good_;
   }
 
   bool load_schema() {
@@ -203,8 +275,18 @@ class Resinfo {
     return !load_.schema.empty();
   }
 
-  void diff(const LoadedResource& a, const LoadedResource& b) {
-    const std::vector<std::string> lines = diff_lines(a, b);
+  void diff_resources() {
+    LoadedResource a, b;
+    const bool loaded = load(files_[0], a);
+    if (load(files_[1], b) && loaded) print_differences(diff_lines(a, b));
+  }
+
+  void diff_packs() {
+    const std::unique_ptr<PackFile> a = open(files_[0]), b = open(files_[1]);
+    if (a && b) print_differences(pack_diff_lines(a->pack(), b->pack()));
+  }
+
+  void print_differences(const std::vector<std::string>& lines) {
     if (lines.empty()) return;
     report_.raise(kExitDifferent);
     if (quiet_) return;
@@ -223,13 +305,15 @@ class Resinfo {
   ToolIo& io_;
   Report report_;
   DiagOptions diag_;
-  CommandLine top_, dump_, diff_, verify_, schema_, stats_;
+  CommandLine top_, dump_, diff_, verify_, schema_, stats_, list_, extract_;
   LoadOptions load_;
   std::string schema_file_;
   std::vector<std::string> include_dirs_;
   std::vector<std::string> files_;
   std::string output_;
-  bool xml_ = false, json_ = false, quiet_ = false, help_ = false, version_ = false;
+  std::string stdin_;
+  bool stdin_read_ = false, stdin_good_ = false;
+  bool xml_ = false, json_ = false, quiet_ = false, deep_ = false, help_ = false, version_ = false;
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Looks inside compiled resources: dump, diff, verify, schema, stats.
+/// Looks inside compiled resources: dump, diff, verify, schema, stats; and into packs: list, diff, verify, extract.
 
 #include <span>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Includes the whole public runtime, nothing else.
+/// Includes the whole public runtime, nothing else. Decompression is a target of its own: resource/pack_decompressor.h.
 
 #include "meridian/base/assert.h"
 #include "meridian/base/math.h"
@@ -11,6 +11,7 @@
 #include "meridian/entity/transform.h"
 #include "meridian/resource/convert.h"
 #include "meridian/resource/fingerprint.h"
+#include "meridian/resource/pack.h"
 #include "meridian/resource/resource.h"
 #include "meridian/scene/desc_block.h"
 #include "meridian/scene/entity_desc.h"

@@ -174,18 +174,11 @@ class Pipeline {
       item.preview = unified_diff(original->path(), original->text(), item.source->text());
       return;
     }
-    const uint64_t mark = original->file_bytes() - std::min<uint64_t>(original->file_bytes(), original->text().size());
-    if (item.job->file.is_stdin() || (mark != 0 && mark != 3))
-      return item.fail(rules::environment_error,
-                       item.job->file.is_stdin()
-                           ? "standard input cannot be rewritten (--fix)"
-                           : "a UTF-16 source cannot be rewritten (--fix); store it as UTF-8 first",
-                       kExitEnvironment);
-    const WriteResult written =
-        write_file(item.job->file.path, (mark == 3 ? "\xEF\xBB\xBF" : "") + std::string(item.source->text()),
-                   WriteMode::if_changed);
-    if (written.outcome == WriteOutcome::failed)
-      item.fail(rules::environment_error, "cannot rewrite (--fix): " + error_text(written.error), kExitEnvironment);
+    std::string problem;
+    if (item.job->file.is_stdin())
+      item.fail(rules::environment_error, "standard input cannot be rewritten (--fix)", kExitEnvironment);
+    else if (!rewrite_source(*original, item.source->text(), problem))
+      item.fail(rules::environment_error, std::move(problem), kExitEnvironment);
   }
 
   void compile_source(Item& item, const Binding& binding) {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -15,61 +14,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "signals.h"
+#include "posix_file.h"
 
 namespace meridian::tools {
 namespace {
 
 constexpr size_t kBlock = 64 * 1024;
-
-/// A file descriptor that is closed at the end of its scope.
-class File {
- public:
-  explicit File(int descriptor) : descriptor_(descriptor) {}
-  ~File() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-
-  bool is_open() const { return descriptor_ >= 0; }
-  int descriptor() const { return descriptor_; }
-  /// Network file systems report a failed write here. EINTR: Linux has closed it all the same.
-  int close() {
-    const int descriptor = descriptor_;
-    descriptor_ = -1;
-    return ::close(descriptor) == 0 || errno == EINTR ? 0 : errno;
-  }
-
- private:
-  int descriptor_;
-};
-
-int open_retrying(const char* path, int flags, mode_t mode = 0) {
-  int descriptor;
-  do descriptor = ::open(path, flags | O_CLOEXEC, mode);
-  while (descriptor < 0 && errno == EINTR);
-  return descriptor;
-}
-
-ssize_t read_retrying(int descriptor, void* to, size_t size) {
-  ssize_t got;
-  do got = ::read(descriptor, to, size);
-  while (got < 0 && errno == EINTR);
-  return got;
-}
-
-int write_all(int descriptor, std::span<const uint8_t> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t put = ::write(descriptor, bytes.data(), bytes.size());
-    if (put < 0) {
-      if (errno == EINTR) continue;
-      return errno;
-    }
-    bytes = bytes.subspan(static_cast<size_t>(put));
-  }
-  return 0;
-}
 
 bool has_bytes(const std::string& path, uint64_t size, std::span<const uint8_t> bytes) {
   if (size != bytes.size()) return false;
@@ -83,30 +33,6 @@ bool has_bytes(const std::string& path, uint64_t size, std::span<const uint8_t> 
   }
   char more;
   return read_retrying(file.descriptor(), &more, 1) == 0;
-}
-
-/// Short and without the output's name, so that an output whose name is as long as the system allows has one too.
-std::string temporary_path(const std::string& target) {
-  static std::atomic<uint32_t> counter{0};
-  const std::string name = ".meridian-" + std::to_string(::getpid()) + "-" + std::to_string(counter++) + ".tmp";
-  const size_t slash = target.rfind('/');
-  return slash == std::string::npos ? name : target.substr(0, slash + 1) + name;
-}
-
-/// Gives a whole file the target's name by way of a temporary one. `make` creates that and returns errno's value.
-template <class Make>
-int rename_into_place(const std::string& target, Make&& make) {
-  // Another host that shares the folder may have a process of the same number: EEXIST, next name.
-  for (int attempt = 0; attempt < 100; ++attempt) {
-    const std::string temporary = temporary_path(target);
-    const TemporaryFileName registered(temporary);  // before it exists, or a signal in between would leave it
-    int error = make(temporary.c_str());
-    if (error == EEXIST) continue;
-    if (error == 0 && ::rename(temporary.c_str(), target.c_str()) != 0) error = errno;
-    if (error != 0) ::unlink(temporary.c_str());
-    return error;
-  }
-  return EEXIST;
 }
 
 /// Writes to a file without a name, which vanishes with the process however that ends, and names it when it is whole.
@@ -146,14 +72,6 @@ int write_in_place(const std::string& path, std::span<const uint8_t> bytes) {
   const int error = write_all(file.descriptor(), bytes);
   const int close_error = file.close();
   return error != 0 ? error : close_error;
-}
-
-/// Where a link leads, so that the link stays one. A link to nothing is replaced.
-std::string behind_links(const std::string& path) {
-  std::error_code ec;
-  if (!std::filesystem::is_symlink(std::filesystem::symlink_status(path, ec))) return path;
-  const std::filesystem::path real = std::filesystem::canonical(path, ec);
-  return ec ? path : real.string();
 }
 
 WriteResult outcome(int error) { return {error == 0 ? WriteOutcome::written : WriteOutcome::failed, error}; }

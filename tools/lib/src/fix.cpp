@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "meridian/tools/file_io.h"
 #include "meridian/tools/source_map.h"
 #include "text_values.h"
 
@@ -90,6 +91,20 @@ std::string apply_edits(std::string_view source, std::vector<TextEdit> edits) {
     at = edit.offset + edit.size;
   }
   return out.append(source.substr(at));
+}
+
+bool rewrite_source(const SourceText& source, std::string_view text, std::string& problem) {
+  constexpr uint64_t kMarkBytes = 3;
+  const uint64_t mark = source.file_bytes() - std::min<uint64_t>(source.file_bytes(), source.text().size());
+  if (mark != 0 && mark != kMarkBytes) {
+    problem = "a UTF-16 source cannot be rewritten (--fix); store it as UTF-8 first";
+    return false;
+  }
+  const std::string bytes = (mark == 0 ? "" : "\xEF\xBB\xBF") + std::string(text);
+  const WriteResult written = write_file(source.path(), bytes, WriteMode::if_changed);
+  if (written.outcome != WriteOutcome::failed) return true;
+  problem = "cannot rewrite (--fix): " + error_text(written.error);
+  return false;
 }
 
 std::string unified_diff(std::string_view path, std::string_view before, std::string_view after) {

@@ -10,21 +10,10 @@
 #include "meridian/resource/convert.h"
 #include "meridian/resource/fingerprint.h"
 #include "meridian/schemas/resource_info_generated.h"
+#include "status_text.h"
 
 namespace meridian::tools {
 namespace {
-
-// "payload cut short; detail = byte" and 336 become "payload cut short (byte 336)".
-std::string describe(const Status& s) {
-  std::string text = s.message;
-  const size_t mark = text.find("; detail = ");
-  if (mark != std::string::npos) {
-    const std::string what = text.substr(mark + 11);
-    text.resize(mark);
-    text += " (" + what + " " + std::to_string(s.detail) + ")";
-  }
-  return text + " [" + to_string(s.code) + "]";
-}
 
 std::shared_ptr<const Binding> bind(std::span<const std::byte> bfbs, std::string& error) {
   if (const Status s = verify_schema(bfbs); !s.ok()) {

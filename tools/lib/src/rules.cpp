@@ -123,6 +123,8 @@ constinit const Rule duplicate_map{
 constinit const Rule duplicate_archetype{
     "NAM005", "duplicate-archetype", error, true, "an archetype is defined twice, and differently (identical: warning)",
     true};
+constinit const Rule illegal_file_name{"NAM006", "illegal-file-name", warning, true,
+                                       "an entry of a pack has a name that is no file name on some system"};
 constinit const Rule occluder_size{"OCC001", "occluder-size", error, true,
                                    "an occluder's size is negative (flat on two axes, or lost: warning)"};
 constinit const Rule occluder_orientation{"OCC002", "occluder-orientation", error, true,
@@ -231,6 +233,7 @@ constexpr const Rule* kAll[] = {
     &rules::missing_name,
     &rules::duplicate_map,
     &rules::duplicate_archetype,
+    &rules::illegal_file_name,
     &rules::occluder_size,
     &rules::occluder_orientation,
     &rules::occluder_covers_portal,

@@ -59,7 +59,7 @@ void lint_interior_instances(LintContext& c) {
                   if (ref->mlo == nullptr) {
                     LintFinding& f = c.report(rules::missing_archetype, place.path(".archetypeName"), place.object(),
                                               name + " is placed as an interior, but its archetype is none");
-                    f.related.push_back({ref->unit, indexed("archetypes", ref->index), "the archetype"});
+                    f.related.push_back({ref->unit, ref->path(), "the archetype"});
                     return;
                   }
                   const auto* const wanted = instance.default_entity_sets();
@@ -74,8 +74,7 @@ void lint_interior_instances(LintContext& c) {
                                                 place.path("." + indexed("defaultEntitySets", i)), place.object(),
                                                 "default entity set " + c.unit.names.quoted(wanted->Get(i)) +
                                                     " is none of interior " + name + "'s");
-                      f.related.push_back(
-                          {ref->unit, indexed("archetypes", ref->index) + ".entitySets", "the interior's entity sets"});
+                      f.related.push_back({ref->unit, ref->path() + ".entitySets", "the interior's entity sets"});
                     }
                   uint32_t exits = 0;
                   if (ref->mlo->portals() != nullptr)
@@ -84,7 +83,7 @@ void lint_interior_instances(LintContext& c) {
                   LintFinding& f = c.report(rules::exit_portal_count, place.path(".numExitPortals"), place.object(),
                                             "numExitPortals is " + std::to_string(instance.num_exit_portals()) +
                                                 ", but interior " + name + " has " + std::to_string(exits));
-                  f.related.push_back({ref->unit, indexed("archetypes", ref->index) + ".portals", "its portals"});
+                  f.related.push_back({ref->unit, ref->path() + ".portals", "its portals"});
                   f.fixes.push_back({place.path(".numExitPortals"), std::to_string(exits)});
                 });
 }

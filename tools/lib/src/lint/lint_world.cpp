@@ -70,11 +70,16 @@ void LintWorld::link_archetypes() {
   }
   for (const LintUnit* file : files) {
     const auto* const defs = file->types->archetypes();
-    if (defs == nullptr || file->is_shadowed) continue;
+    if (file->is_shadowed) continue;
+    if (defs == nullptr) {
+      add_composites(*file);
+      continue;
+    }
     for (uint32_t i = 0; i < defs->size(); ++i) {
       const schema::ArchetypeDef* const def = defs->Get(i);
       if (def->name() == 0) continue;
-      const auto [it, is_new] = archetypes_.try_emplace(def->name(), ArchetypeRef{file, i, def, nullptr, nullptr});
+      const auto [it, is_new] =
+          archetypes_.try_emplace(def->name(), ArchetypeRef{file, i, false, def, nullptr, nullptr});
       if (!is_new && it->second.unit->layer == file->layer)
         clashes_.push_back(
             {file, it->second.unit, i, it->second.index, true, std::memcmp(def, it->second.def, sizeof *def) == 0});
@@ -92,6 +97,25 @@ void LintWorld::link_archetypes() {
     if (file->types->mlo_archetypes() != nullptr)
       for (const schema::MloArchetypeDef* mlo : *file->types->mlo_archetypes())
         if (ArchetypeRef* const ref = own(mlo->owner())) ref->mlo = mlo;
+    add_composites(*file);
+  }
+}
+
+void LintWorld::add_composites(const LintUnit& file) {
+  const auto* const types = file.types->composite_entity_types();
+  if (types == nullptr) return;
+  for (uint32_t i = 0; i < types->size(); ++i) {
+    const schema::CompositeEntityType& c = *types->Get(i);
+    if (c.name() == nullptr || c.name()->size() == 0) continue;
+    const uint32_t name = hash_name(c.name()->string_view()).value;
+    const schema::Vec3 zero;
+    auto def = std::make_shared<schema::ArchetypeDef>(
+        c.lod_dist(), static_cast<schema::ArchetypeFlags>(0), schema::SpecialAttribute::none,
+        c.bb_min() == nullptr ? zero : *c.bb_min(), c.bb_max() == nullptr ? zero : *c.bb_max(),
+        c.bs_centre() == nullptr ? zero : *c.bs_centre(), c.bs_radius(), 0.0f, name, 0u, 0u, 0u, 0u,
+        schema::AssetType::ASSETLESS, 0u);
+    archetypes_.try_emplace(name, ArchetypeRef{&file, i, true, def.get(), nullptr, nullptr});
+    composites_.push_back(std::move(def));
   }
 }
 

@@ -24,7 +24,8 @@ struct Set {
   std::vector<LodSetChildrenRow> rows;  // by map, in the order met
 };
 
-void add_children(const LintWorld& world, const LintUnit& map, bool in_parent, uint32_t count, std::map<uint32_t, Set>& sets) {
+void add_children(const LintWorld& world, const LintUnit& map, bool in_parent, uint32_t count,
+                  std::map<uint32_t, Set>& sets) {
   if (map.map->entities() == nullptr) return;
   for (const schema::EntityDef* e : *map.map->entities()) {
     if (e->parent_index() < 0 || static_cast<uint32_t>(e->parent_index()) >= count) continue;

@@ -13,8 +13,8 @@ namespace meridian::tools {
 
 using LodSetTable = std::unordered_map<const LintUnit*, std::vector<LodSetInput>>;
 
-/// The sets whose parents stand in this map, ascending by parent. Sets without a distance above zero are left out: their
-/// children are drawn by their own.
+/// The sets whose parents stand in this map, ascending by parent. Sets without a distance above zero are left out:
+/// their children are drawn by their own.
 std::vector<LodSetInput> lod_sets_of(const LintWorld& world, const LintUnit& map);
 
 /// Pivot and distance of the set of an entity; distance 0: it has none.

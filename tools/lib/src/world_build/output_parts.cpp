@@ -45,7 +45,8 @@ uint64_t children_hash(const LintUnit& unit, const LodSetTable& sets) {
     hash.add(set.distance);
     hash.add(uint64_t{set.children.size()});
     for (const LodSetChildrenRow& row : set.children)
-      for (const uint32_t n : {row.map.value, row.required, row.optional_high, row.optional_medium, row.optional_low}) hash.add(n);
+      for (const uint32_t n : {row.map.value, row.required, row.optional_high, row.optional_medium, row.optional_low})
+        hash.add(n);
   }
   return hash.value();
 }
@@ -59,7 +60,9 @@ ArchetypeTable linked_archetypes(const LintWorld& world) {
     for (const schema::ArchetypeDef* def : *unit->types->archetypes()) {
       const ArchetypeRef* const ref = world.find_archetype(def->name());
       if (ref == nullptr || ref->def != def) continue;
-      const ArchetypeForm form = ref->mlo != nullptr ? ArchetypeForm::interior : ref->time != nullptr ? ArchetypeForm::time : ArchetypeForm::base;
+      const ArchetypeForm form = ref->mlo != nullptr    ? ArchetypeForm::interior
+                                 : ref->time != nullptr ? ArchetypeForm::time
+                                                        : ArchetypeForm::base;
       LinkedArchetype linked{archetype_traits(*def, form), 0};
       linked.hash = traits_hash(linked.traits);
       out.emplace(def->name(), linked);
@@ -68,8 +71,8 @@ ArchetypeTable linked_archetypes(const LintWorld& world) {
   return out;
 }
 
-OutputParts output_parts(const LintWorld& world, const LintUnit& unit, uint64_t source, const ArchetypeTable& archetypes,
-                         const LodSetTable& sets, const MapRepair& repair) {
+OutputParts output_parts(const LintWorld& world, const LintUnit& unit, uint64_t source,
+                         const ArchetypeTable& archetypes, const LodSetTable& sets, const MapRepair& repair) {
   OutputParts parts;
   parts.source = source;
   if (unit.map == nullptr) return parts;

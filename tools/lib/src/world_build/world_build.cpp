@@ -21,6 +21,7 @@
 
 #include "lint/lint_compiled.h"
 #include "meridian/base/version.h"
+#include "meridian/resource/fingerprint.h"
 #include "meridian/schemas/imap_generated.h"
 #include "meridian/schemas/ityp_generated.h"
 #include "meridian/tools/binding.h"
@@ -36,6 +37,8 @@ namespace meridian::tools {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+constexpr double kWorldLimit = 16384;  // places beyond it are ordered as if they stood on the border [m]
 
 int64_t now_ns() {
   timespec t{};
@@ -98,6 +101,28 @@ class WorldBuilder {
     arena.execute([&] { build(); });
     totals_.total_seconds = std::chrono::duration<double>(Clock::now() - start).count();
     return totals_;
+  }
+
+  /// Rewrites sources by the edits of what was found, or shows the differences. Gives the number of files that differ.
+  uint64_t fix_sources(bool preview, Report& report) {
+    std::map<std::string, std::vector<TextEdit>> edits;
+    for (const Diagnostic& d : diagnostics_)
+      if (!d.edits.empty()) edits[d.file].insert(edits[d.file].end(), d.edits.begin(), d.edits.end());
+    uint64_t changed = 0;
+    for (auto& [path, some] : edits) {
+      const auto source = source_of(path);
+      if (source == nullptr) continue;
+      const std::string text = apply_edits(source->text(), std::move(some));
+      if (text == source->text()) continue;
+      ++changed;
+      if (preview) {
+        report.print(unified_diff(path, source->text(), text));
+        continue;
+      }
+      std::string problem;
+      if (!rewrite_source(*source, text, problem)) report.environment(path, problem);
+    }
+    return changed;
   }
 
  private:
@@ -163,6 +188,10 @@ class WorldBuilder {
     hash.add(static_cast<uint32_t>(options_.compile.extents));
     hash.add(static_cast<uint32_t>(options_.compile.flags));
     hash.add(uint32_t{options_.compile.allow_missing_archetypes});
+    hash.add(uint32_t{options_.pack});
+    hash.add(options_.pack_options.level);
+    hash.add(options_.pack_options.store_below);
+    hash.add(uint32_t{options_.pack_options.train_dictionaries});
     for (const WorldLayer& layer : options_.layers) {
       hash.add_text(layer.path);
       hash.add(int32_t{layer.order});
@@ -531,6 +560,7 @@ class WorldBuilder {
     totals_.written = written;
     totals_.unchanged = unchanged;
     if (interrupted() || report_.exit_code() != kExitDone) return;
+    if (options_.pack && !pack(wanted, outputs, known)) return;
     remove_old(outputs);
     save(std::move(outputs));
     (void)cache_.trim(options_.cache_bytes);
@@ -539,7 +569,8 @@ class WorldBuilder {
   void link_sets() {
     std::vector<const LintUnit*> maps;
     for (const Unit& unit : units_)
-      if (unit.linked != nullptr && unit.linked->map != nullptr && !unit.linked->is_shadowed) maps.push_back(unit.linked);
+      if (unit.linked != nullptr && unit.linked->map != nullptr && !unit.linked->is_shadowed)
+        maps.push_back(unit.linked);
     std::vector<std::vector<LodSetInput>> sets(maps.size());
     tbb::parallel_for(size_t{0}, maps.size(), [&](size_t i) { sets[i] = lod_sets_of(*world_, *maps[i]); });
     for (size_t i = 0; i < maps.size(); ++i) sets_.emplace(maps[i], std::move(sets[i]));
@@ -579,6 +610,64 @@ class WorldBuilder {
     in.lod_sets = sets_.at(unit.linked);
     CookReport report;
     return cook_map(map, in, out, report, error);
+  }
+
+  /// Places near each other on the map lie near each other in the pack; type files, which many maps need, come first.
+  static uint64_t streaming_order(const Unit& unit) {
+    if (unit.linked->map == nullptr) return 0;
+    const BoxD box = declared_streaming_box(*unit.linked->map);
+    const auto step = [](double low, double high) {
+      const double at = std::clamp(((low + high) / 2 + kWorldLimit) / (2 * kWorldLimit), 0.0, 1.0);
+      return static_cast<uint32_t>(at * 65535);
+    };
+    const uint32_t x = step(box.min.x, box.max.x), y = step(box.min.y, box.max.y);
+    uint64_t code = 0;
+    for (unsigned bit = 0; bit < 16; ++bit)
+      code |= uint64_t{x >> bit & 1u} << (2 * bit) | uint64_t{y >> bit & 1u} << (2 * bit + 1);
+    return 1 + code;
+  }
+
+  bool pack(const std::vector<const Unit*>& wanted, std::vector<BuiltOutput>& outputs,
+            const std::unordered_map<std::string, const BuiltOutput*>& known) {
+    BuiltOutput out;
+    out.path = "world.mpk";
+    DigestBuilder hash;
+    for (const BuiltOutput& o : outputs) {
+      hash.add_text(o.path);
+      for (const uint64_t part :
+           {o.parts.source, o.parts.archetypes, o.parts.parents, o.parts.children, o.parts.repair})
+        hash.add(part);
+    }
+    const PackWriteOptions& how = options_.pack_options;
+    hash.add(how.level);
+    hash.add(how.store_below);
+    hash.add(uint32_t{how.train_dictionaries});
+    out.parts.source = hash.value();
+    const auto before = known.find(out.path);
+    if (before != known.end() && before->second->parts == out.parts && is_in_place(*before->second)) {
+      outputs.push_back(*before->second);
+      return true;
+    }
+    std::vector<PackInput> inputs;
+    for (size_t i = 0; i < wanted.size(); ++i)
+      inputs.push_back(pack_file_input(wanted[i]->source->kind, wanted[i]->stem,
+                                       options_.output + "/" + outputs[i].path, streaming_order(*wanted[i])));
+    PackWriteOptions pack_options = how;
+    pack_options.jobs = options_.jobs;
+    pack_options.cancel = io_.cancel;
+    const std::string path = options_.output + "/" + out.path;
+    const PackWriteResult result = write_pack(path, inputs, pack_options);
+    if (interrupted()) return false;
+    if (result.outcome == WriteOutcome::failed) return report_.environment(path, result.message), false;
+    totals_.packed = result.report;
+    totals_.pack_written = result.outcome == WriteOutcome::written;
+    struct stat status {};
+    if (::stat(path.c_str(), &status) == 0) {
+      out.size = static_cast<uint64_t>(status.st_size);
+      out.time = int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
+    }
+    outputs.push_back(std::move(out));
+    return true;
   }
 
   void remove_old(const std::vector<BuiltOutput>& outputs) {
@@ -625,6 +714,19 @@ class WorldBuilder {
 }  // namespace
 
 WorldBuildTotals build_world(const WorldBuildOptions& options, ToolIo& io, Report& report) {
+  if (options.fix || options.fix_preview) {
+    // On a copy of the options that writes nothing: what is left to say is said by the real run.
+    WorldBuildOptions check = options;
+    check.output.clear();
+    check.progress = ProgressStyle::none;
+    constexpr int kRounds = 8;  // one fix may uncover the next
+    for (int round = 0; round < kRounds && !io.cancelled(); ++round) {
+      Report unheard(io, options.tool);
+      WorldBuilder builder(check, io, unheard);
+      (void)builder.run();
+      if (builder.fix_sources(options.fix_preview, report) == 0 || options.fix_preview) break;
+    }
+  }
   return WorldBuilder(options, io, report).run();
 }
 

@@ -100,38 +100,42 @@ TableMaker make_interior(const Plan& plan, const Area& area, uint32_t interior, 
   std::vector<std::vector<uint32_t>> in_rooms(shape.rooms.size() + 1), at_portals(shape.portals.size());
   std::vector<std::pair<uint32_t, TableMaker>> extensions;
   const TypePlan& extension_plan = *TableMaker::plan_of(record, MloArchetypeDef::VT_ENTITY_EXTENSIONS).type;
-  const auto place = [&](uint32_t archetype, const Point& position, uint32_t step, std::vector<uint32_t>& attached) {
+  std::vector<Bounds> reach(shape.rooms);  // of each room with what is attached to it
+  const auto place = [&](uint32_t archetype, const Point& position, uint32_t step, std::vector<uint32_t>& attached,
+                         size_t room) {
     attached.push_back(static_cast<uint32_t>(entities.size()));
     Placed p;
     p.archetype = archetype;
     p.position = position;
     p.orientation = heading(step);
     p.guid = 0;
+    if (room != 0) reach[room - 1].add(p.bounds(plan));
     entities.push_back(p.stored(plan));
   };
   const auto furniture = [&] { return plan.pick_shared(area.palette[0], Role::furniture, random); };
 
-  place(file.first + 1, {0, 0, 0}, 0, in_rooms[1]);  // the shell
+  place(file.first + 1, {0, 0, 0}, 0, in_rooms[1], 1);  // the shell
   for (size_t r = 1; r <= shape.rooms.size(); ++r)
     for (uint32_t n = 2 + random.below(kMaxFurniture - 1); n > 0; --n)
-      place(furniture(), in_room(shape.rooms[r - 1], random), random.below(64), in_rooms[r]);
+      place(furniture(), in_room(shape.rooms[r - 1], random), random.below(64), in_rooms[r], r);
   for (size_t p = 0; p < shape.portals.size(); ++p) {
     if (!shape.portals[p].is_door()) continue;
     extensions.emplace_back(static_cast<uint32_t>(entities.size()), door_extension(plan, extension_plan, random));
     place(plan.pick_shared(area.palette[0], Role::door, random), shape.portals[p].foot,
-          shape.portals[p].normal.x != 0 ? 16 : 0, at_portals[p]);
+          shape.portals[p].normal.x != 0 ? 16 : 0, at_portals[p], 0);
   }
   counts.entities += entities.size();
   counts.portals += shape.portals.size();
   counts.extensions += extensions.size();
 
   std::vector<TableMaker> rooms;
+  const auto first_word = random.below(8);  // no two rooms of an interior share a name
   for (uint32_t r = 0; r <= shape.rooms.size(); ++r) {
     using schema::MloRoomDef;
-    const Bounds& box = r == 0 ? shape.bounds : shape.rooms[r - 1];
+    const Bounds box = (r == 0 ? shape.bounds : reach[r - 1]).rounded_out();
     uint32_t portals = 0;
     for (const Portal& p : shape.portals) portals += p.from == r || p.to == r ? 1 : 0;
-    const uint32_t name = r == 0 ? plan.words.limbo : plan.words.rooms[random.below(8)];
+    const uint32_t name = r == 0 ? plan.words.limbo : plan.words.rooms[(first_word + r) % 8];
     TableMaker& room = rooms.emplace_back(record, static_cast<uint16_t>(MloArchetypeDef::VT_ROOMS));
     room.text(MloRoomDef::VT_NAME, std::string(plan.names.text(name)))
         .structure(MloRoomDef::VT_BB_MIN, stored(box.min))

@@ -50,7 +50,7 @@ struct CompileOptions {
   bool lod_size = false;                      ///< look for LOD007
   Repair extents = Repair::keep;              ///< of a map, in the resource; fix and unite need `types`
   Repair flags = Repair::keep;                ///< keep or fix
-  const MapRepair* repair = nullptr;  ///< values that replace the source's (lint/repair.h); null: none
+  const MapRepair* repair = nullptr;          ///< values that replace the source's (lint/repair.h); null: none
   uint32_t jobs = 0;                          ///< threads for one file; 0: all, 1: none
   size_t window_bytes = 16 * 1024;            ///< target size of a window; 0: the whole file at once (same results)
   const std::atomic<bool>* cancel = nullptr;  ///< checked now and then; a cancelled result has no bytes

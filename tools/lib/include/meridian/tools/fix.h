@@ -22,6 +22,10 @@ std::vector<TextEdit> edits_for_value(SourceMap& places, std::string_view source
 /// Applies edits; the order does not matter, and of two that touch the same bytes the first one wins.
 std::string apply_edits(std::string_view source, std::vector<TextEdit> edits);
 
+/// Puts a text in place of a source's file, with the byte order mark that it had. False: `problem` says why not
+/// (UTF-16 sources, or what the system says).
+bool rewrite_source(const SourceText& source, std::string_view text, std::string& problem);
+
 /// A unified difference of two texts, with three lines around each change; empty if they are equal.
 std::string unified_diff(std::string_view path, std::string_view before, std::string_view after);
 

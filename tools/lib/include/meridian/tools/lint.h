@@ -70,13 +70,19 @@ struct LintUnit {
   bool is_shadowed = false;  ///< a later layer has one of the same name
 };
 
-/// An archetype where it is defined.
+/// An archetype where it is defined. A composite entity type is one too: `def` then holds what both have.
 struct ArchetypeRef {
   const LintUnit* unit = nullptr;
-  uint32_t index = 0;  ///< in the type file
+  uint32_t index = 0;  ///< in the type file's archetypes or composite entity types
+  bool is_composite = false;
   const schema::ArchetypeDef* def = nullptr;
   const schema::TimeArchetypeDef* time = nullptr;
   const schema::MloArchetypeDef* mlo = nullptr;
+
+  /// Where it stands in its source.
+  std::string path() const {
+    return (is_composite ? "compositeEntityTypes[" : "archetypes[") + std::to_string(index) + "]";
+  }
 };
 
 /// Something found, with places as paths.
@@ -149,6 +155,7 @@ class LintWorld {
 
  private:
   void link_archetypes();
+  void add_composites(const LintUnit& file);
   void link_maps();
   void count_children();
 
@@ -156,6 +163,7 @@ class LintWorld {
   const LintWorld* shared_ = nullptr;
   std::vector<std::unique_ptr<LintUnit>> units_;
   std::unordered_map<uint32_t, ArchetypeRef> archetypes_;
+  std::vector<std::shared_ptr<const schema::ArchetypeDef>> composites_;
   std::unordered_map<uint32_t, const LintUnit*> maps_, types_;
   std::unordered_map<const LintUnit*, std::vector<const LintUnit*>> children_;
   std::unordered_map<const LintUnit*, std::vector<uint32_t>> child_counts_;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "meridian/tools/compile.h"
+#include "meridian/tools/pack_writer.h"
 #include "meridian/tools/progress.h"
 #include "meridian/tools/tool_options.h"
 
@@ -32,6 +33,8 @@ struct WorldBuildOptions {
   CompileOptions compile;  ///< names, dialect, limits; repairs of extents and flags
   DiagnosticPolicy policy;
   uint32_t jobs = 0;
+  bool pack = true;  ///< write `world.mpk` too
+  PackWriteOptions pack_options;
   bool explain = false;      ///< say of each rebuilt output what changed
   bool fix = false;          ///< rewrite sources where the right value is certain
   bool fix_preview = false;  ///< only show the difference
@@ -41,6 +44,8 @@ struct WorldBuildOptions {
 
 struct WorldBuildTotals {
   uint64_t sources = 0, maps = 0, types = 0, entities = 0, archetypes = 0;
+  PackReport packed;
+  bool pack_written = false;
   uint64_t compiled = 0, from_cache = 0, written = 0, unchanged = 0, removed = 0;
   uint64_t source_bytes = 0, output_bytes = 0;
   bool nothing_to_do = false;

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: MIT
+#include "worldc.h"
+
+#include <array>
+#include <exception>
+#include <new>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "meridian/tools/json_writer.h"
+#include "meridian/tools/world_build.h"
+
+namespace meridian::tools {
+namespace {
+
+ProgramDoc doc_of(std::string name, std::string summary, std::string operands, std::string description,
+                  std::vector<std::pair<std::string, std::string>> examples) {
+  ProgramDoc doc;
+  doc.name = std::move(name);
+  doc.summary = std::move(summary);
+  doc.operands = std::move(operands);
+  doc.description = std::move(description);
+  doc.examples = std::move(examples);
+  return doc;
+}
+
+std::string stats_text(const WorldBuildTotals& t, std::string_view form) {
+  const std::array<std::pair<const char*, uint64_t>, 14> counts{{{"sources", t.sources},
+                                                                 {"maps", t.maps},
+                                                                 {"type_files", t.types},
+                                                                 {"entities", t.entities},
+                                                                 {"archetypes", t.archetypes},
+                                                                 {"compiled", t.compiled},
+                                                                 {"from_cache", t.from_cache},
+                                                                 {"written", t.written},
+                                                                 {"unchanged", t.unchanged},
+                                                                 {"removed", t.removed},
+                                                                 {"source_bytes", t.source_bytes},
+                                                                 {"output_bytes", t.output_bytes},
+                                                                 {"pack_bytes", t.packed.pack_bytes},
+                                                                 {"pack_stored", t.packed.stored}}};
+  const std::array<std::pair<const char*, double>, 6> times{{{"find", t.find_seconds},
+                                                             {"compile", t.compile_seconds},
+                                                             {"link", t.link_seconds},
+                                                             {"lint", t.lint_seconds},
+                                                             {"write", t.write_seconds},
+                                                             {"total", t.total_seconds}}};
+  std::string out;
+  if (form == "json") {
+    JsonWriter json(out);
+    json.begin_object();
+    json.member("version", 1);
+    json.member("tool", "worldc");
+    for (const auto& [name, count] : counts) json.member(name, count);
+    json.key("seconds");
+    json.begin_object();
+    for (const auto& [name, seconds] : times) json.member(name, seconds);
+    json.end_object();
+    json.end_object();
+    return out += '\n';
+  }
+  char text[64];
+  for (const auto& [name, count] : counts) {
+    std::snprintf(text, sizeof text, "%-15s %14llu\n", name, static_cast<unsigned long long>(count));
+    out += text;
+  }
+  for (const auto& [name, seconds] : times) {
+    std::snprintf(text, sizeof text, "%-7s seconds %14.6f\n", name, seconds);
+    out += text;
+  }
+  return out;
+}
+
+/// One run: the command lines of all commands, of which one is parsed.
+class Worldc {
+ public:
+  explicit Worldc(ToolIo& io)
+      : report_(io, "worldc"),
+        io_(io),
+        top_(doc_of("worldc", "build and check whole worlds", "COMMAND SOURCE...",
+                    "Commands: build (compile, link and pack all that is below some folders, as far as it changed), "
+                    "check (all the rules, nothing written). 'worldc COMMAND --help' tells more.",
+                    {{"worldc check maps/", "find what is wrong before it ships"},
+                     {"worldc build maps/ -o build/world", "make the files that a game loads"}})),
+        build_(doc_of("worldc build", "compile, link and pack a world", "SOURCE... -o DIR",
+                      "Finds maps, type files, manifests and game configurations below the SOURCE folders by what is "
+                      "in them, compiles what changed since the last build, links all maps (LOD sets over maps, cooked "
+                      "descriptor blocks), checks everything, and writes DIR: a file each for maps (imap/), type files "
+                      "(ityp/) and configurations (gcfg/), and world.mpk with all of them. With errors nothing is "
+                      "written. DIR/.worldc holds what the next build needs to know; it may be deleted.",
+                      {{"worldc build maps/ -o build/world", "build what changed"},
+                       {"worldc build base/ --layer patch/ -o build/world", "with files of patch/ in place of base's"},
+                       {"worldc build maps/ -o build/world --explain-rebuild", "say why each output is made again"}})),
+        check_(doc_of("worldc check", "check a world", "SOURCE...",
+                      "Runs all rules over the maps, type files, manifests and configurations below the SOURCE "
+                      "folders, with everything linked: archetypes, LOD parents over files, child counts, extents, "
+                      "flags, light twins, manifests. Nothing is written but by --fix.",
+                      {{"worldc check maps/", "find what is wrong before it ships"},
+                       {"worldc check maps/ --fix=preview", "show what --fix would change"},
+                       {"worldc check maps/ -Werror --diagnostics=sarif --diagnostics-file check.sarif", "in CI"}})) {
+    for (CommandLine* line : {&build_, &check_}) {
+      line->operands(sources_);
+      line->group("World");
+      line->texts("--layer", "DIR", layers_, "sources that override those before (of one name, the last one counts)",
+                  ValueHint::folder);
+      line->text("--cache", "DIR", options_.cache, "folder of compiled sources, which builds may share",
+                 ValueHint::folder);
+      line->number("--cache-size", "N", options_.cache_bytes, 0, UINT64_MAX,
+                   "largest size of the cache (k, M, G: times 1024; default 4G)");
+    }
+    build_.group("Output");
+    build_.text("-o,--output", "DIR", options_.output, "folder to write to, made if needed", ValueHint::folder);
+    build_.choice("--extents", {"keep", "fix", "union"}, extents_,
+                  "extents in the output: as written (default), computed, or both together");
+    build_.choice("--flags", {"keep", "fix"}, flags_,
+                  "content and parent flags in the output: as written (default) or computed");
+    build_.flag("--no-pack", no_pack_, "write no world.mpk");
+    build_.number("--level", "N", level_, 0, 22, "compression of the pack: 0 (none) to 22 (default: 9)");
+    build_.number("--store-below", "N", store_below_, 0, UINT32_MAX,
+                  "entries smaller than N bytes are not compressed (default: 256)");
+    build_.flag("--dictionaries", options_.pack_options.train_dictionaries,
+                "train a dictionary for small entries of each kind");
+    build_.flag("--explain-rebuild", options_.explain, "print why each output is made again");
+    for (CommandLine* line : {&build_, &check_}) {
+      compile_.declare(*line, false);
+      line->group("Checks");
+      line->flag("--allow-missing-archetypes", options_.compile.allow_missing_archetypes,
+                 "an archetype that no type file defines is a warning");
+      line->choice("--fix", {"write", "preview"}, fix_,
+                   "rewrite the sources where the right value is certain, or only show the difference", true);
+      diag_.declare(*line);
+      line->group("Run");
+      line->number("-j,--jobs", "N", jobs_, 0, 1024, "threads (0, default: as many as the machine has)");
+      line->choice("--stats", {"text", "json"}, stats_, "print counts, bytes and seconds to standard output", true);
+      line->group("Help");
+      line->flag("-h,--help", help_, "print this text");
+      line->flag("-v,--version", version_, "print the versions of tool and formats");
+    }
+    top_.group("Help");
+    top_.flag("-h,--help", help_, "print this text");
+    top_.flag("-v,--version", version_, "print the versions of tool and formats");
+  }
+
+  int run(std::span<const char* const> args) {
+    try {
+      main(args);
+    } catch (const std::bad_alloc&) {
+      report_.environment("", "out of memory");
+    } catch (const std::exception& e) {
+      report_.internal("", std::string("internal fault: ") + e.what());
+    } catch (...) {
+      report_.internal("", "internal fault");
+    }
+    return report_.finish(diag_);
+  }
+
+ private:
+  void main(std::span<const char* const> args) {
+    constexpr std::string_view kGenerate = "--generate=";
+    if (args.size() == 1 && std::string_view(args[0]).starts_with(kGenerate)) {
+      const std::array<const CommandLine*, 3> lines{&top_, &build_, &check_};
+      const std::string text = generated_doc(std::string_view(args[0]).substr(kGenerate.size()), lines);
+      return text.empty() ? report_.usage("--generate takes man, bash, zsh, fish or markdown") : report_.print(text);
+    }
+    const ExpandedArguments expanded = expand_response_files(args);
+    if (!diag_.peek(expanded.arguments))
+      return report_.usage("the file of --diagnostics-file has another use in this line too");
+    if (!expanded.error.empty()) return report_.environment(expanded.error_path, expanded.error);
+    std::vector<std::string> rest = expanded.arguments;
+    CommandLine* line = &top_;
+    if (!rest.empty() && (rest[0] == "build" || rest[0] == "check")) {
+      line = rest[0] == "build" ? &build_ : &check_;
+      rest.erase(rest.begin());
+    } else if (!rest.empty() && !rest[0].starts_with("-")) {
+      return report_.usage("'" + rest[0] + "' is no command; there are: build, check");
+    }
+    std::string error;
+    const bool parsed = line->parse(rest, error);
+    if (help_) return report_.print(help_text(*line));
+    if (version_) return report_.print(version_text("worldc"));
+    if (!parsed) return report_.usage(error);
+    if (line == &top_) return report_.usage("a command is needed: build or check");
+    if (!diag_.read(error)) return report_.usage(error);
+    if (answer_rule_questions(diag_, report_)) return;
+    if (!read_options(*line, error)) return report_.usage(error);
+    const WorldBuildTotals totals = build_world(options_, io_, report_);
+    if (!stats_.empty()) report_.print(stats_text(totals, stats_));
+  }
+
+  bool read_options(const CommandLine& line, std::string& error) {
+    const bool allow_missing = options_.compile.allow_missing_archetypes;
+    if (!compile_.read(error)) return false;
+    options_.compile = compile_.compile;
+    options_.compile.allow_missing_archetypes = allow_missing;
+    options_.compile.extents = extents_ == "fix" ? Repair::fix : extents_ == "union" ? Repair::unite : Repair::keep;
+    options_.compile.flags = flags_ == "fix" ? Repair::fix : Repair::keep;
+    if (sources_.empty()) return error = "a source folder is needed", false;
+    if (&line == &build_ && options_.output.empty()) return error = "-o DIR is needed", false;
+    for (const std::string& path : sources_) options_.layers.push_back({path, path, 0});
+    int order = 0;
+    for (const std::string& path : layers_) options_.layers.push_back({path, path, ++order});
+    options_.policy = diag_.policy;
+    options_.jobs = static_cast<uint32_t>(jobs_);
+    options_.pack = !no_pack_;
+    options_.pack_options.level = static_cast<int>(level_);
+    options_.pack_options.store_below = static_cast<uint32_t>(store_below_);
+    options_.pack_options.names = options_.compile.names;
+    options_.fix = fix_ == "write";
+    options_.fix_preview = fix_ == "preview";
+    if (!fix_.empty() && !options_.compile.lint) return error = "--fix needs the rules; leave --no-lint out", false;
+    if (!diag_.owns_stderr())
+      options_.progress = diag_.verbose                            ? ProgressStyle::lines
+                          : io_.stderr_is_terminal && !diag_.quiet ? ProgressStyle::bar
+                                                                   : ProgressStyle::none;
+    return true;
+  }
+
+  Report report_;
+  ToolIo& io_;
+  CommandLine top_, build_, check_;
+  WorldBuildOptions options_;
+  CompileOptionsGroup compile_;
+  DiagOptions diag_;
+  std::vector<std::string> sources_, layers_;
+  std::string extents_ = "keep", flags_ = "keep", fix_, stats_;
+  uint64_t jobs_ = 0, level_ = 9, store_below_ = 256;
+  bool help_ = false, version_ = false, no_pack_ = false;
+};
+
+}  // namespace
+
+int run_worldc(std::span<const char* const> args, ToolIo& io) { return Worldc(io).run(args); }
+
+}  // namespace meridian::tools
