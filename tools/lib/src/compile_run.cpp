@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <thread>
 #include <unordered_map>
 #include <utility>
@@ -162,6 +163,8 @@ class Pipeline {
   /// next, so that a second run would find nothing.
   void fix_source(Item& item, const Binding& binding) {
     const std::shared_ptr<const SourceText> original = item.source;
+    std::optional<Item> untouched;
+    if (settings_.fix == FixMode::preview) untouched = item;
     constexpr int kRounds = 8;
     for (int round = 0; round < kRounds && !item.dropped; ++round) {
       std::vector<TextEdit> edits;
@@ -176,18 +179,20 @@ class Pipeline {
     }
     if (item.source == original || item.dropped) return;
     if (settings_.fix == FixMode::preview) {
-      item.preview = unified_diff(original->path(), original->text(), item.source->text());
+      // The source stays as it is, and so must what is said of it and made from it.
+      std::string preview = unified_diff(original->path(), original->text(), item.source->text());
+      item = std::move(*untouched);
+      item.preview = std::move(preview);
       return;
     }
-    const uint64_t mark = original->file_bytes() - std::min<uint64_t>(original->file_bytes(), original->text().size());
-    if (item.job->file.is_stdin() || (mark != 0 && mark != 3))
+    if (item.job->file.is_stdin() || original->is_converted())
       return item.fail(rules::environment_error,
                        item.job->file.is_stdin()
                            ? "standard input cannot be rewritten (--fix)"
                            : "a UTF-16 source cannot be rewritten (--fix); store it as UTF-8 first",
                        kExitEnvironment);
     const WriteResult written =
-        write_file(item.job->file.path, (mark == 3 ? "\xEF\xBB\xBF" : "") + std::string(item.source->text()),
+        write_file(item.job->file.path, (original->has_mark() ? "\xEF\xBB\xBF" : "") + std::string(item.source->text()),
                    WriteMode::if_changed);
     if (written.outcome == WriteOutcome::failed)
       item.fail(rules::environment_error, "cannot rewrite (--fix): " + error_text(written.error), kExitEnvironment);
