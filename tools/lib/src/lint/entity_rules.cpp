@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // REF001, REF003, ENT001 to ENT005, FLG003: what one entity says of itself.
+#include <algorithm>
 #include <cmath>
 #include <unordered_map>
 
@@ -18,13 +19,19 @@ std::string literal(uint32_t hash) {
   return out;
 }
 
+/// How many unknown names of a file are looked up in all known ones: each costs a walk over them.
+constexpr size_t kMostSuggestions = 20;
+
 void missing_archetype(LintContext& c, uint32_t name, std::string path, std::string object) {
   const std::string_view text = c.unit.names.find(name);
   std::string message = "archetype " + c.unit.names.quoted(name);
   if (!text.empty()) message += " (" + literal(name) + ")";
   message += " is in none of " + std::to_string(c.world.type_file_count()) + " type file(s)";
-  if (const std::string_view near = text.empty() ? text : c.world.nearest_archetype(text); !near.empty())
-    message += "; did you mean '" + std::string(near) + "'?";
+  auto known = c.suggestions.find(name);
+  if (known == c.suggestions.end() && !text.empty() && c.suggestions.size() < kMostSuggestions)
+    known = c.suggestions.emplace(name, c.world.nearest_archetype(text)).first;
+  if (known != c.suggestions.end() && !known->second.empty())
+    message += "; did you mean '" + std::string(known->second) + "'?";
   c.report(rules::missing_archetype, c.world.options().allow_missing_archetypes ? Severity::warning : Severity::error,
            std::move(path), std::move(object), std::move(message));
 }
@@ -57,7 +64,7 @@ void lint_entity(LintContext& c, const schema::EntityDef& e, const EntityPlace& 
              "the scale is negative, which mirrors the model; not every engine allows that");
 
   const auto flags = static_cast<uint32_t>(e.flags());
-  if ((flags & 1u) == 0 && norm > 0.5 && (std::abs(q.x()) > 0.05 || std::abs(q.y()) > 0.05))
+  if ((flags & 1u) == 0 && norm >= 1e-6 && std::max(std::abs(q.x()), std::abs(q.y())) > 0.05 * norm)
     c.report(rules::flattened_rotation, place.path(".rotation"), place.object(),
              "the entity leans, but flag bit 0 (allow full rotation) is clear: a game may keep the heading only");
   for (const FlagPair& pair : kRenderPairs)

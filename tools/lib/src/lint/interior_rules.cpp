@@ -65,6 +65,12 @@ class Interior {
       c_.report(
           rules::limbo_room, room_path(0) + ".name", room_label(0),
           "room 0 stands for the outside and is called 'limbo', not '" + (first == nullptr ? "" : first->str()) + "'");
+    std::vector<uint32_t> touches(rooms_, 0);
+    for (uint32_t p = 0; p < portals_; ++p) {
+      const schema::MloPortalDef& portal = *mlo_.portals()->Get(p);
+      if (portal.room_from() < rooms_) ++touches[portal.room_from()];
+      if (portal.room_to() < rooms_ && portal.room_to() != portal.room_from()) ++touches[portal.room_to()];
+    }
     std::set<std::string_view> names;
     for (uint32_t i = 0; i < rooms_; ++i) {
       const schema::MloRoomDef& room = *mlo_.rooms()->Get(i);
@@ -72,11 +78,7 @@ class Interior {
       if (!name.empty() && !names.insert(name).second)
         c_.report(rules::duplicate_part_name, room_path(i) + ".name", room_label(i),
                   "a second room is called '" + std::string(name) + "'");
-      uint32_t touching = 0;
-      for (uint32_t p = 0; p < portals_; ++p) {
-        const schema::MloPortalDef& portal = *mlo_.portals()->Get(p);
-        touching += portal.room_from() == i || portal.room_to() == i ? 1 : 0;
-      }
+      const uint32_t touching = touches[i];
       if (room.portal_count() != touching)
         c_.report(rules::portal_count, room_path(i) + ".portalCount", room_label(i),
                   "portalCount is " + std::to_string(room.portal_count()) + ", but " + std::to_string(touching) +
@@ -161,6 +163,7 @@ class Interior {
 
   /// MLO013: two portals of the same two rooms, turned against each other, in one opening.
   void check_opposing() {
+    if (portals_ > kMaxPortals) return;  // MLO011 says it; each is held against each
     const auto centre = [&](const schema::MloPortalDef& p) {
       Point sum;
       for (const schema::Vec3* v : *p.corners()) sum = sum + point_of(*v);
