@@ -191,11 +191,15 @@ class Pipeline {
                            ? "standard input cannot be rewritten (--fix)"
                            : "a UTF-16 source cannot be rewritten (--fix); store it as UTF-8 first",
                        kExitEnvironment);
+    struct stat status {};
+    const bool has_mode = ::stat(item.job->file.path.c_str(), &status) == 0;
     const WriteResult written =
         write_file(item.job->file.path, (original->has_mark() ? "\xEF\xBB\xBF" : "") + std::string(item.source->text()),
                    WriteMode::if_changed);
     if (written.outcome == WriteOutcome::failed)
       item.fail(rules::environment_error, "cannot rewrite (--fix): " + error_text(written.error), kExitEnvironment);
+    else if (has_mode)
+      ::chmod(item.job->file.path.c_str(), status.st_mode & 07777);  // a source stays as shared as it was
   }
 
   void compile_source(Item& item, const Binding& binding) {
