@@ -73,8 +73,9 @@ TEST(Rules, AreNotFoundByPartOrByNothing) {
   EXPECT_EQ(find_rule("not-a-numbe"), nullptr);
 }
 
-TEST(Rules, AreAllOnButTheNoteAboutMissingElements) {
-  for (const Rule* rule : all_rules()) EXPECT_EQ(rule->on, rule != &rules::missing_element) << rule->code;
+TEST(Rules, AreAllOnButTwoThatSpeakOfLegalFiles) {
+  for (const Rule* rule : all_rules())
+    EXPECT_EQ(rule->on, rule != &rules::missing_element && rule != &rules::lod_size) << rule->code;
   EXPECT_EQ(rules::missing_element.severity, Severity::note);
 }
 
@@ -124,6 +125,10 @@ TEST(Rules, HaveAGoldenCaseEach) {
   for (const Rule* rule : all_rules()) {
     // These are about the command line, the machine and the tool; other tests bring them about.
     if (rule == &rules::usage_error || rule == &rules::environment_error || rule == &rules::internal_error) continue;
+    // These need several maps at once, which no compiler of single files has; lint_test.cpp has them.
+    static const std::set<std::string_view> kWholeWorld = {"FLG002", "FLG004", "LGT002", "LOD004", "NAM004",
+                                                           "NAM005", "REF002", "REF003", "REF004"};
+    if (kWholeWorld.contains(rule->code)) continue;
     std::string name = "rule_" + std::string(rule->code);
     std::transform(name.begin(), name.end(), name.begin(),
                    [](char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); });

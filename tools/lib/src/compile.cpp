@@ -184,7 +184,7 @@ CompileResult compile_xml(const SourceText& source, const Binding& binding, cons
   }
   result.bytes = std::move(built.bytes);
   result.stats.build_seconds = clock.lap();
-  if (options.lint && options.lint_meaning) {
+  if (options.lint && options.lint_content) {
     const MapRepair repair = lint_compiled(source, options, result);
     result.stats.lint_seconds = clock.lap();
     if (result.has_errors()) {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <thread>
 #include <unordered_map>
 #include <utility>
@@ -157,6 +158,8 @@ class Pipeline {
   /// next, so that a second run would find nothing.
   void fix_source(Item& item, const Binding& binding) {
     const std::shared_ptr<const SourceText> original = item.source;
+    std::optional<Item> untouched;
+    if (settings_.fix == FixMode::preview) untouched = item;
     constexpr int kRounds = 8;
     for (int round = 0; round < kRounds && !item.dropped; ++round) {
       std::vector<TextEdit> edits;
@@ -171,7 +174,10 @@ class Pipeline {
     }
     if (item.source == original || item.dropped) return;
     if (settings_.fix == FixMode::preview) {
-      item.preview = unified_diff(original->path(), original->text(), item.source->text());
+      // The source stays as it is, and so must what is said of it and made from it.
+      std::string preview = unified_diff(original->path(), original->text(), item.source->text());
+      item = std::move(*untouched);
+      item.preview = std::move(preview);
       return;
     }
     std::string problem;

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 
+#include <sys/stat.h>
+#include <set>
+
 #include "meridian/tools/file_io.h"
 #include "meridian/tools/source_map.h"
 #include "text_values.h"
@@ -57,6 +60,11 @@ std::vector<TextEdit> edits_for_value(SourceMap& places, std::string_view source
   const std::vector<std::string_view> words = words_of(text);
   std::vector<TextEdit> edits;
   if (words.size() == 3) {
+    // A vector may stand as text too.
+    if (const SourceMap::Place whole = places.find(path); whole.exact && whole.has_value) {
+      if (words_of(source.substr(whole.value, whole.value_end - whole.value)) == words) return {};
+      return {{whole.value, whole.value_end - whole.value, std::string(text)}};
+    }
     for (int axis = 0; axis < 3; ++axis) {
       const SourceMap::Place at = places.find(std::string(path) + "." + "xyz"[axis]);
       if (!at.exact)
@@ -73,20 +81,17 @@ std::vector<TextEdit> edits_for_value(SourceMap& places, std::string_view source
 }
 
 std::string apply_edits(std::string_view source, std::vector<TextEdit> edits) {
-  // Two findings may ask for the same change.
-  std::vector<TextEdit> wanted;
-  for (TextEdit& edit : edits) {
-    const auto same = [&](const TextEdit& w) {
-      return w.offset == edit.offset && w.size == edit.size && w.text == edit.text;
-    };
-    if (std::none_of(wanted.begin(), wanted.end(), same)) wanted.push_back(std::move(edit));
-  }
-  std::stable_sort(wanted.begin(), wanted.end(),
-                   [](const TextEdit& a, const TextEdit& b) { return a.offset < b.offset; });
+  // An insertion touches no bytes: it goes before the edit of those that it stands at.
+  std::stable_sort(edits.begin(), edits.end(), [](const TextEdit& a, const TextEdit& b) {
+    return a.offset != b.offset ? a.offset < b.offset : (a.size == 0) > (b.size == 0);
+  });
   std::string out;
   size_t at = 0;
-  for (const TextEdit& edit : wanted) {
-    if (edit.offset < at) continue;
+  std::set<std::string_view> inserted;  // here: two findings may ask for the same element
+  for (size_t i = 0; i < edits.size(); ++i) {
+    const TextEdit& edit = edits[i];
+    if (i == 0 || edits[i - 1].offset != edit.offset) inserted.clear();
+    if (edit.offset < at || (edit.size == 0 && !inserted.insert(edit.text).second)) continue;
     out.append(source.substr(at, edit.offset - at)).append(edit.text);
     at = edit.offset + edit.size;
   }
@@ -94,14 +99,16 @@ std::string apply_edits(std::string_view source, std::vector<TextEdit> edits) {
 }
 
 bool rewrite_source(const SourceText& source, std::string_view text, std::string& problem) {
-  constexpr uint64_t kMarkBytes = 3;
-  const uint64_t mark = source.file_bytes() - std::min<uint64_t>(source.file_bytes(), source.text().size());
-  if (mark != 0 && mark != kMarkBytes) {
+  if (source.is_converted()) {
     problem = "a UTF-16 source cannot be rewritten (--fix); store it as UTF-8 first";
     return false;
   }
-  const std::string bytes = (mark == 0 ? "" : "\xEF\xBB\xBF") + std::string(text);
+  struct stat status {};
+  const bool has_mode = ::stat(source.path().c_str(), &status) == 0;
+  const std::string bytes = (source.has_mark() ? "\xEF\xBB\xBF" : "") + std::string(text);
   const WriteResult written = write_file(source.path(), bytes, WriteMode::if_changed);
+  // A source stays as shared as it was.
+  if (written.outcome == WriteOutcome::written && has_mode) ::chmod(source.path().c_str(), status.st_mode & 07777);
   if (written.outcome != WriteOutcome::failed) return true;
   problem = "cannot rewrite (--fix): " + error_text(written.error);
   return false;

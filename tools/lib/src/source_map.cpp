@@ -10,8 +10,6 @@ namespace {
 
 constexpr size_t npos = std::string_view::npos;
 
-bool same_name(std::string_view a, std::string_view b) { return a == b || fold(a) == fold(b); }
-
 }  // namespace
 
 SourceMap::SourceMap(std::string_view text) : text_(text) {
@@ -83,6 +81,14 @@ const std::vector<size_t>& SourceMap::children(size_t element) {
     at = tag.end;
   }
   return out;
+}
+
+const std::vector<size_t>& SourceMap::items(size_t element) {
+  const auto [it, is_new] = items_.try_emplace(element);
+  if (is_new)
+    for (const size_t child : children(element))
+      if (name_at(child) == "Item") it->second.push_back(child);
+  return it->second;
 }
 
 std::optional<size_t> SourceMap::end_tag(size_t element) const {
@@ -158,7 +164,7 @@ SourceMap::Place SourceMap::find(std::string_view path) {
     if (!name.empty()) {
       size_t found = 0;
       for (const size_t child : children(place.element)) {
-        if (!same_name(name_at(child), name)) continue;
+        if (name_at(child) != name) continue;  // as the reader does: other capitals are another name
         found = child;
         break;
       }
@@ -174,9 +180,9 @@ SourceMap::Place SourceMap::find(std::string_view path) {
       const size_t close = path.find(']');
       std::from_chars(path.data() + 1, path.data() + close, index);
       path.remove_prefix(close + 1);
-      const std::vector<size_t>& items = children(place.element);
-      if (index >= items.size()) return place;
-      place.element = items[index];
+      const std::vector<size_t>& items_here = items(place.element);
+      if (index >= items_here.size()) return place;
+      place.element = items_here[index];
     }
     if (path.starts_with(".")) path.remove_prefix(1);
   }

@@ -157,6 +157,8 @@ SourceText::~SourceText() {
 void SourceText::decode(std::string_view bytes) {
   file_bytes_ = bytes.size();
   const Detected detected = detect(bytes);
+  has_mark_ = detected.mark_bytes != 0;
+  is_converted_ = detected.encoding != Encoding::utf8;
   const std::string_view body = bytes.substr(detected.mark_bytes);
   switch (detected.encoding) {
     case Encoding::utf8:

@@ -17,6 +17,10 @@ void lint_archetypes(LintContext& c) {
     const schema::ArchetypeDef& a = *defs->Get(i);
     const std::string path = indexed("archetypes", i), object = "archetype " + std::to_string(i);
     const std::string name = c.unit.names.quoted(a.name());
+    const float d = a.lod_dist();
+    if (d <= 0 && d != -1 && d != -2 && d != 0)
+      c.report(rules::odd_lod_distance, path + ".lodDist", object,
+               name + ": lodDist " + shown(static_cast<double>(d)) + " taken as unset");
     const Point min = point_of(a.bb_min()), max = point_of(a.bb_max()), size = max - min;
     if (size.x < 0 || size.y < 0 || size.z < 0) {
       const char axis = size.x < 0 ? 'x' : size.y < 0 ? 'y' : 'z';
@@ -53,10 +57,6 @@ void lint_archetypes(LintContext& c) {
                name + ": the sphere (r " + shown(radius) + ") is far larger than the box (half diagonal " +
                    shown(reach) + ")");
     }
-    const float d = a.lod_dist();
-    if (d <= 0 && d != -1 && d != -2 && d != 0)
-      c.report(rules::odd_lod_distance, path + ".lodDist", object,
-               name + ": lodDist " + shown(static_cast<double>(d)) + " taken as unset");
   }
 }
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 // REF001, REF003, ENT001 to ENT005, FLG003: what one entity says of itself.
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <functional>
 #include <unordered_map>
 
 #include "lint/geometry.h"
@@ -18,13 +21,19 @@ std::string literal(uint32_t hash) {
   return out;
 }
 
+/// How many unknown names of a file are looked up in all known ones: each costs a walk over them.
+constexpr size_t kMostSuggestions = 20;
+
 void missing_archetype(LintContext& c, uint32_t name, std::string path, std::string object) {
   const std::string_view text = c.unit.names.find(name);
   std::string message = "archetype " + c.unit.names.quoted(name);
   if (!text.empty()) message += " (" + literal(name) + ")";
   message += " is in none of " + std::to_string(c.world.type_file_count()) + " type file(s)";
-  if (const std::string_view near = text.empty() ? text : c.world.nearest_archetype(text); !near.empty())
-    message += "; did you mean '" + std::string(near) + "'?";
+  auto known = c.suggestions.find(name);
+  if (known == c.suggestions.end() && !text.empty() && c.suggestions.size() < kMostSuggestions)
+    known = c.suggestions.emplace(name, c.world.nearest_archetype(text)).first;
+  if (known != c.suggestions.end() && !known->second.empty())
+    message += "; did you mean '" + std::string(known->second) + "'?";
   c.report(rules::missing_archetype, c.world.options().allow_missing_archetypes ? Severity::warning : Severity::error,
            std::move(path), std::move(object), std::move(message));
 }
@@ -57,7 +66,7 @@ void lint_entity(LintContext& c, const schema::EntityDef& e, const EntityPlace& 
              "the scale is negative, which mirrors the model; not every engine allows that");
 
   const auto flags = static_cast<uint32_t>(e.flags());
-  if ((flags & 1u) == 0 && norm > 0.5 && (std::abs(q.x()) > 0.05 || std::abs(q.y()) > 0.05))
+  if ((flags & 1u) == 0 && norm >= 1e-6 && std::max(std::abs(q.x()), std::abs(q.y())) > 0.05 * norm)
     c.report(rules::flattened_rotation, place.path(".rotation"), place.object(),
              "the entity leans, but flag bit 0 (allow full rotation) is clear: a game may keep the heading only");
   for (const FlagPair& pair : kRenderPairs)
@@ -72,21 +81,23 @@ namespace {
 /// What makes two entities the same thing placed twice.
 struct PlacedKey {
   uint32_t archetype = 0;
-  float x = 0, y = 0, z = 0;
+  schema::LodLevel level{};
+  std::array<float, 9> place{};  ///< position, rotation, scale
   bool operator==(const PlacedKey&) const = default;
 };
 struct PlacedHash {
   size_t operator()(const PlacedKey& k) const {
-    uint64_t h = k.archetype;
-    for (const float f : {k.x, k.y, k.z}) h = (h ^ std::hash<float>()(f)) * 0x9E3779B97F4A7C15u;
+    uint64_t h = k.archetype + (static_cast<uint64_t>(k.level) << 32);
+    for (const float f : k.place) h = (h ^ std::hash<float>()(f)) * 0x9E3779B97F4A7C15u;
     return static_cast<size_t>(h ^ h >> 32);
   }
 };
 
-bool same_turn(const schema::EntityDef& a, const schema::EntityDef& b) {
-  const schema::Quat &p = a.rotation(), &q = b.rotation();
-  return p.x() == q.x() && p.y() == q.y() && p.z() == q.z() && p.w() == q.w() && a.scale_xy() == b.scale_xy() &&
-         a.scale_z() == b.scale_z();
+PlacedKey key_of(const schema::EntityDef& e) {
+  const schema::Vec3& p = e.position();
+  const schema::Quat& q = e.rotation();
+  return {
+      e.archetype_name(), e.lod_level(), {p.x(), p.y(), p.z(), q.x(), q.y(), q.z(), q.w(), e.scale_xy(), e.scale_z()}};
 }
 
 }  // namespace
@@ -156,10 +167,8 @@ void lint_entities(LintContext& c) {
                                       "'s too; merging and comparing rely on guids");
         f.related.push_back({&c.unit, indexed("entities", it->second) + ".guid", "the first one"});
       }
-    const PlacedKey key{e.archetype_name(), e.position().x(), e.position().y(), e.position().z()};
-    if (const auto [it, is_new] = placed.try_emplace(key, i); !is_new && e.archetype_name() != 0 &&
-                                                              same_turn(e, *entities->Get(it->second)) &&
-                                                              e.lod_level() == entities->Get(it->second)->lod_level()) {
+    if (e.archetype_name() == 0) continue;
+    if (const auto [it, is_new] = placed.try_emplace(key_of(e), i); !is_new) {
       LintFinding& f = c.report(rules::duplicate_entity, place.path(), place.object(),
                                 c.unit.names.quoted(e.archetype_name()) + " stands here already (entity " +
                                     std::to_string(it->second) + "), placed and turned the same");

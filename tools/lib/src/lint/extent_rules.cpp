@@ -46,6 +46,10 @@ void lint_extents(LintContext& c) {
                      shown(box.min[axis]) + " > " + shown(box.max[axis]) + ")");
         return;  // all else follows from it
       }
+  const Miss outside = worst_miss(streaming, declared);
+  if (outside.by > 0)
+    c.report(rules::inverted_extents, std::string("streamingExtents") + (outside.above ? "Max" : "Min"), "",
+             "entitiesExtents leave streamingExtents by " + shown(outside.by) + " m on " + side(outside));
   const MapExtents computed = compute_extents(c.world, c.unit);
   if (computed.entities.is_empty()) return;
   const auto check = [&](const BoxD& outer, const std::vector<PartBox>& parts, const char* name, bool streams) {
@@ -74,11 +78,6 @@ void lint_extents(LintContext& c) {
   };
   check(declared, computed.parts, "entitiesExtents", false);
   check(streaming, computed.parts, "streamingExtents", true);
-  BoxD both = declared;
-  const Miss outside = worst_miss(streaming, both);
-  if (outside.by > 0)
-    c.report(rules::inverted_extents, std::string("streamingExtents") + (outside.above ? "Max" : "Min"), "",
-             "entitiesExtents leave streamingExtents by " + shown(outside.by) + " m on " + side(outside));
 }
 
 }  // namespace meridian::tools

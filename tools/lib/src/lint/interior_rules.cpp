@@ -65,6 +65,12 @@ class Interior {
       c_.report(
           rules::limbo_room, room_path(0) + ".name", room_label(0),
           "room 0 stands for the outside and is called 'limbo', not '" + (first == nullptr ? "" : first->str()) + "'");
+    std::vector<uint32_t> touches(rooms_, 0);
+    for (uint32_t p = 0; p < portals_; ++p) {
+      const schema::MloPortalDef& portal = *mlo_.portals()->Get(p);
+      if (portal.room_from() < rooms_) ++touches[portal.room_from()];
+      if (portal.room_to() < rooms_ && portal.room_to() != portal.room_from()) ++touches[portal.room_to()];
+    }
     std::set<std::string_view> names;
     for (uint32_t i = 0; i < rooms_; ++i) {
       const schema::MloRoomDef& room = *mlo_.rooms()->Get(i);
@@ -72,11 +78,7 @@ class Interior {
       if (!name.empty() && !names.insert(name).second)
         c_.report(rules::duplicate_part_name, room_path(i) + ".name", room_label(i),
                   "a second room is called '" + std::string(name) + "'");
-      uint32_t touching = 0;
-      for (uint32_t p = 0; p < portals_; ++p) {
-        const schema::MloPortalDef& portal = *mlo_.portals()->Get(p);
-        touching += portal.room_from() == i || portal.room_to() == i ? 1 : 0;
-      }
+      const uint32_t touching = touches[i];
       if (room.portal_count() != touching)
         c_.report(rules::portal_count, room_path(i) + ".portalCount", room_label(i),
                   "portalCount is " + std::to_string(room.portal_count()) + ", but " + std::to_string(touching) +
@@ -161,6 +163,7 @@ class Interior {
 
   /// MLO013: two portals of the same two rooms, turned against each other, in one opening.
   void check_opposing() {
+    if (portals_ > kMaxPortals) return;  // MLO011 says it; each is held against each
     const auto centre = [&](const schema::MloPortalDef& p) {
       Point sum;
       for (const schema::Vec3* v : *p.corners()) sum = sum + point_of(*v);
@@ -182,41 +185,42 @@ class Interior {
   }
 
   void check_attached() {
-    // Where each entity hangs first: 0 nowhere, else 1 + its room, or 1 + rooms + its portal.
-    std::vector<uint32_t> at(entities_, 0);
+    // The room and the portal that each entity hangs on first, from 1; 0 none. One of each is how doors hang.
+    std::vector<uint32_t> in_room(entities_, 0), in_portal(entities_, 0);
     uint32_t from_rooms = 0;
-    const auto attach = [&](uint32_t entity, uint32_t where, const std::string& path, const std::string& label,
-                            const std::string& who) {
+    const auto attach = [&](uint32_t entity, std::vector<uint32_t>& places, uint32_t place, const std::string& path,
+                            const std::string& label, const std::string& who, const std::string& other) {
       if (entity >= entities_) {
         c_.report(rules::attached_objects, path, label,
                   who + " attaches entity " + std::to_string(entity) + " of " + std::to_string(entities_));
         return;
       }
-      if (at[entity] != 0 && (at[entity] <= rooms_) == (where <= rooms_))
+      if (places[entity] != 0)
         c_.report(rules::attached_objects, Severity::warning, path, label,
                   "entity " + std::to_string(entity) + " is attached twice" +
-                      (at[entity] == where
-                           ? ""
-                           : ": to " +
-                                 (at[entity] <= rooms_ ? room_name(at[entity] - 1)
-                                                       : "portal " + std::to_string(at[entity] - 1 - rooms_)) +
-                                 " too"));
-      if (at[entity] == 0 || where <= rooms_) at[entity] = where;
+                      (places[entity] == place ? "" : ": to " + other + " too"));
+      else
+        places[entity] = place;
+    };
+    const auto first_of = [](const std::vector<uint32_t>& places, uint32_t entity, uint32_t place) {
+      return entity < places.size() && places[entity] != 0 ? places[entity] - 1 : place;
     };
     for (uint32_t r = 0; r < rooms_; ++r)
       if (const auto* const list = mlo_.rooms()->Get(r)->attached_objects()) {
         from_rooms += list->size();
-        for (const uint32_t e : *list) attach(e, 1 + r, room_path(r) + ".attachedObjects", room_label(r), room_name(r));
+        for (const uint32_t e : *list)
+          attach(e, in_room, 1 + r, room_path(r) + ".attachedObjects", room_label(r), room_name(r),
+                 room_name(first_of(in_room, e, r)));
       }
     for (uint32_t p = 0; p < portals_; ++p)
       if (const auto* const list = mlo_.portals()->Get(p)->attached_objects())
         for (const uint32_t e : *list)
-          attach(e, 1 + rooms_ + p, portal_path(p) + ".attachedObjects", portal_label(p),
-                 "portal " + std::to_string(p));
+          attach(e, in_portal, 1 + p, portal_path(p) + ".attachedObjects", portal_label(p),
+                 "portal " + std::to_string(p), "portal " + std::to_string(first_of(in_portal, e, p)));
     uint32_t loose = 0;
     std::string first;
     for (uint32_t e = 0; e < entities_; ++e) {
-      if (at[e] != 0) continue;
+      if (in_room[e] != 0 || in_portal[e] != 0) continue;
       if (++loose <= 5)
         first += (first.empty() ? "" : ", ") + std::to_string(e) + " " +
                  c_.unit.names.quoted(mlo_.entities()->Get(e)->archetype_name());

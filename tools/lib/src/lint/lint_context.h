@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct LintContext {
   const LintWorld& world;
   const LintUnit& unit;
   std::vector<LintFinding>& out;
+  std::unordered_map<uint32_t, std::string_view> suggestions{};  ///< REF001: what an unknown name may have meant
 
   LintFinding& report(const Rule& rule, Severity severity, std::string path, std::string object, std::string message) {
     return out.emplace_back(

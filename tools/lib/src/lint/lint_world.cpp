@@ -169,18 +169,18 @@ const ArchetypeRef* LintWorld::find_archetype(uint32_t name) const {
 }
 
 std::string_view LintWorld::nearest_archetype(std::string_view text) const {
-  if (shared_ != nullptr && archetypes_.empty()) return shared_->nearest_archetype(text);
   // A tool's copy counter or suffix: what stands before it is what was meant.
-  const size_t dot = text.rfind('.');
-  const auto base =
-      dot == std::string_view::npos ? archetypes_.end() : archetypes_.find(hash_name(text.substr(0, dot)).value);
-  if (base != archetypes_.end()) return base->second.unit->names.find(base->first);
-  std::vector<std::string_view> candidates;
-  for (const auto& [hash, ref] : archetypes_) {
-    const std::string_view name = ref.unit->names.find(hash);
-    const size_t longer = std::max(name.size(), text.size()), shorter = std::min(name.size(), text.size());
-    if (!name.empty() && longer - shorter <= 3) candidates.push_back(name);
+  if (const size_t dot = text.rfind('.'); dot != std::string_view::npos) {
+    const uint32_t base = hash_name(text.substr(0, dot)).value;
+    if (const ArchetypeRef* const ref = find_archetype(base)) return ref->unit->names.find(base);
   }
+  std::vector<std::string_view> candidates;
+  for (const LintWorld* world = this; world != nullptr; world = world->shared_)
+    for (const auto& [hash, ref] : world->archetypes_) {
+      const std::string_view name = ref.unit->names.find(hash);
+      const size_t longer = std::max(name.size(), text.size()), shorter = std::min(name.size(), text.size());
+      if (!name.empty() && longer - shorter <= 3) candidates.push_back(name);
+    }
   std::sort(candidates.begin(), candidates.end());  // which of two equally near ones is said must not hang on hashing
   return nearest(text, candidates);
 }

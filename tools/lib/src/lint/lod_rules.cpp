@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // LOD001 to LOD007: links to LOD parents, over all maps at hand, and distances.
 #include <cmath>
+#include <optional>
 #include <set>
+#include <unordered_map>
 
 #include "lint/lint_context.h"
 #include "meridian/schemas/imap_generated.h"
@@ -213,9 +215,27 @@ void check_distance(LintContext& c, uint32_t i) {
                  " to " + shown(400 * radius) + " would be in proportion");
 }
 
+/// One child of each entity in each child map, as far as a message shows them.
+std::unordered_map<uint32_t, std::vector<LintFinding::Related>> some_children(LintContext& c) {
+  constexpr size_t kShown = 3;
+  std::unordered_map<uint32_t, std::vector<LintFinding::Related>> out;
+  for (const LintUnit* child : c.world.children_of(c.unit)) {
+    const auto* const others = child->map->entities();
+    if (others == nullptr) continue;
+    for (uint32_t k = 0; k < others->size(); ++k) {
+      if (!in_parent(*others->Get(k)) || others->Get(k)->parent_index() < 0) continue;
+      auto& known = out[static_cast<uint32_t>(others->Get(k)->parent_index())];
+      if (known.size() < kShown && (known.empty() || known.back().unit != child))
+        known.push_back({child, indexed("entities", k) + ".parentIndex", "a child"});
+    }
+  }
+  return out;
+}
+
 void check_child_counts(LintContext& c) {
   const std::span<const uint32_t> counts = c.world.child_counts(c.unit);
   const auto* const entities = c.unit.map->entities();
+  std::optional<std::unordered_map<uint32_t, std::vector<LintFinding::Related>>> children;
   for (uint32_t i = 0; i < counts.size(); ++i) {
     const uint32_t declared = entities->Get(i)->num_children();
     if (declared == counts[i]) continue;
@@ -225,16 +245,8 @@ void check_child_counts(LintContext& c) {
         "numChildren is " + std::to_string(declared) + ", but the maps at hand have " + std::to_string(counts[i]) +
             (declared > counts[i] ? ": the LOD model never goes away" : ": holes while streaming"));
     f.fixes.push_back({path, std::to_string(counts[i])});
-    for (const LintUnit* child : c.world.children_of(c.unit)) {
-      if (f.related.size() == 3) break;
-      const auto* const others = child->map->entities();
-      if (others == nullptr) continue;
-      for (uint32_t k = 0; k < others->size(); ++k)
-        if (in_parent(*others->Get(k)) && others->Get(k)->parent_index() == static_cast<int32_t>(i)) {
-          f.related.push_back({child, indexed("entities", k) + ".parentIndex", "a child"});
-          break;
-        }
-    }
+    if (!children) children = some_children(c);
+    if (const auto found = children->find(i); found != children->end()) f.related = found->second;
   }
 }
 

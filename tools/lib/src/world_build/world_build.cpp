@@ -331,7 +331,7 @@ class WorldBuilder {
     options.cancel = io_.cancel;
     options.stem = unit.stem;
     options.note_missing = note_missing();
-    options.lint_meaning = false;
+    options.lint_content = false;
     options.types = nullptr;
     options.extents = options.flags = Repair::keep;
     const CompileResult result = compile_xml(*source, *unit.binding, options);
@@ -593,7 +593,7 @@ class WorldBuilder {
       CompileOptions options = options_.compile;
       options.jobs = 1;
       options.stem = unit.stem;
-      options.lint_meaning = false;
+      options.lint_content = false;
       options.repair = &repair;
       out = compile_xml(*source, *unit.binding, options).bytes;
     }

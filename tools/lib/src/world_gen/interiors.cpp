@@ -100,7 +100,6 @@ TableMaker make_interior(const Plan& plan, const Area& area, uint32_t interior, 
   std::vector<std::vector<uint32_t>> in_rooms(shape.rooms.size() + 1), at_portals(shape.portals.size());
   std::vector<std::pair<uint32_t, TableMaker>> extensions;
   const TypePlan& extension_plan = *TableMaker::plan_of(record, MloArchetypeDef::VT_ENTITY_EXTENSIONS).type;
-  std::vector<Bounds> reach(shape.rooms);  // of each room with what is attached to it
   const auto place = [&](uint32_t archetype, const Point& position, uint32_t step, std::vector<uint32_t>& attached,
                          size_t room) {
     attached.push_back(static_cast<uint32_t>(entities.size()));
@@ -109,12 +108,19 @@ TableMaker make_interior(const Plan& plan, const Area& area, uint32_t interior, 
     p.position = position;
     p.orientation = heading(step);
     p.guid = 0;
-    if (room != 0) reach[room - 1].add(p.bounds(plan));
+    if (room != 0) {  // nothing stands in a wall
+      const Bounds b = p.bounds(plan), &walls = shape.rooms[room - 1];
+      const auto shift = [](double low, double high, double from, double to) {
+        return low < from ? from - low : high > to ? to - high : 0.0;
+      };
+      p.position = centimetres(p.position + Point{shift(b.min.x, b.max.x, walls.min.x, walls.max.x),
+                                                  shift(b.min.y, b.max.y, walls.min.y, walls.max.y), 0});
+    }
     entities.push_back(p.stored(plan));
   };
   const auto furniture = [&] { return plan.pick_shared(area.palette[0], Role::furniture, random); };
 
-  place(file.first + 1, {0, 0, 0}, 0, in_rooms[1], 1);  // the shell
+  place(file.first + 1, {0, 0, 0}, 0, in_rooms[0], 0);  // the shell is seen from outside too
   for (size_t r = 1; r <= shape.rooms.size(); ++r)
     for (uint32_t n = 2 + random.below(kMaxFurniture - 1); n > 0; --n)
       place(furniture(), in_room(shape.rooms[r - 1], random), random.below(64), in_rooms[r], r);
@@ -132,7 +138,7 @@ TableMaker make_interior(const Plan& plan, const Area& area, uint32_t interior, 
   const auto first_word = random.below(8);  // no two rooms of an interior share a name
   for (uint32_t r = 0; r <= shape.rooms.size(); ++r) {
     using schema::MloRoomDef;
-    const Bounds box = (r == 0 ? shape.bounds : reach[r - 1]).rounded_out();
+    const Bounds& box = r == 0 ? shape.bounds : shape.rooms[r - 1];
     uint32_t portals = 0;
     for (const Portal& p : shape.portals) portals += p.from == r || p.to == r ? 1 : 0;
     const uint32_t name = r == 0 ? plan.words.limbo : plan.words.rooms[(first_word + r) % 8];

@@ -41,7 +41,7 @@ struct CompileOptions {
   bool names = true;          ///< keep the names table
   bool embed_schema = false;  ///< put the reflection schema into the info section
   bool lint = true;           ///< run the rule checks; without, only what cannot be read is reported
-  bool lint_meaning = true;   ///< the rules on what the resource means too; worldc runs them when all is linked
+  bool lint_content = true;  ///< with `lint`: the rules of lint.h on the resource too; without, only what reading finds
   bool note_missing = false;  ///< look for missing elements (XML013); costs time, so only when switched on
   std::string stem;           ///< file stem that a missing `name` takes; empty: name 0
   std::shared_ptr<const ConfigTarget> config_target;  ///< keep only the configurations for it; null: all

@@ -30,7 +30,7 @@ class SourceMap {
     size_t point() const { return has_value ? value : element; }
   };
 
-  /// Looks a path up, from below the root element: names of elements, `[n]` for the n-th child element of an array, and
+  /// Looks a path up, from below the root element: names of elements, `[n]` for the n-th Item of an array, and
   /// at the end possibly the name of an attribute (`position.x`). An empty path is the root.
   /// Threads: main (it keeps what it walked).
   Place find(std::string_view path);
@@ -50,6 +50,8 @@ class SourceMap {
     bool closes_itself = false;
   };
   Tag tag_at(size_t element) const;
+  /// Those children that are an array's: other elements among them are unknown and kept, and have no index.
+  const std::vector<size_t>& items(size_t element);
   /// The next tag from `at` on: position of its `<`; comments, instructions and CDATA are passed over.
   size_t next_tag(size_t at) const;
   bool find_attribute(size_t element, std::string_view name, size_t& begin, size_t& end) const;
@@ -57,7 +59,7 @@ class SourceMap {
 
   std::string_view text_;
   size_t root_ = 0;
-  std::unordered_map<size_t, std::vector<size_t>> children_;
+  std::unordered_map<size_t, std::vector<size_t>> children_, items_;
 };
 
 }  // namespace meridian::tools

@@ -33,6 +33,9 @@ class SourceText {
   const std::string& path() const { return path_; }
   std::string_view text() const { return text_; }      ///< UTF-8, without byte order mark
   uint64_t file_bytes() const { return file_bytes_; }  ///< as read, before any conversion
+  /// The bytes were not UTF-8: an offset into the text is none into the file.
+  bool is_converted() const { return is_converted_; }
+  bool has_mark() const { return has_mark_; }  ///< a byte order mark stood before the text
   /// Empty, or why the bytes could not become text ("UTF-16 with an odd number of bytes").
   const std::string& encoding_error() const { return encoding_error_; }
 
@@ -54,6 +57,7 @@ class SourceText {
   std::string_view text_;
   uint64_t file_bytes_ = 0;
   std::string encoding_error_;
+  bool is_converted_ = false, has_mark_ = false;
   mutable std::once_flag lines_once_;
   mutable std::vector<size_t> line_starts_;
 };
