@@ -49,25 +49,40 @@ LintUnit& LintWorld::add(LintUnit unit) {
 void LintWorld::link() {
   link_archetypes();
   link_maps();
+  link_configs();
   if (options_.maps_are_known) count_children();
 }
 
-void LintWorld::link_archetypes() {
+void LintWorld::put_in_force(std::vector<LintUnit*>& files, std::unordered_map<uint32_t, const LintUnit*>& by_name) {
   // Later layers first, so that what comes first is in force.
+  std::stable_sort(files.begin(), files.end(),
+                   [](const LintUnit* a, const LintUnit* b) { return a->layer > b->layer; });
+  for (LintUnit* file : files) {
+    const auto [it, is_new] = by_name.try_emplace(file->name, file);
+    if (is_new) continue;
+    if (it->second->layer == file->layer) {
+      clashes_.push_back({file, it->second, 0, 0, false, false});
+    } else {
+      file->is_shadowed = true;
+      file->shadowed_by = it->second;
+    }
+  }
+}
+
+void LintWorld::link_configs() {
+  std::vector<LintUnit*> configs;
+  for (const auto& unit : units_)
+    if (unit->config != nullptr) configs.push_back(unit.get());
+  std::unordered_map<uint32_t, const LintUnit*> by_name;
+  put_in_force(configs, by_name);
+}
+
+void LintWorld::link_archetypes() {
   std::vector<LintUnit*> files;
   for (const auto& unit : units_)
     if (unit->types != nullptr) files.push_back(unit.get());
   type_files_ = static_cast<uint32_t>(files.size());
-  std::stable_sort(files.begin(), files.end(),
-                   [](const LintUnit* a, const LintUnit* b) { return a->layer > b->layer; });
-  for (LintUnit* file : files) {
-    const auto [it, is_new] = types_.try_emplace(file->name, file);
-    if (is_new) continue;
-    if (it->second->layer == file->layer)
-      clashes_.push_back({file, it->second, 0, 0, false, false});
-    else
-      file->is_shadowed = true;
-  }
+  put_in_force(files, types_);
   for (const LintUnit* file : files) {
     const auto* const defs = file->types->archetypes();
     if (file->is_shadowed) continue;
@@ -123,15 +138,7 @@ void LintWorld::link_maps() {
   std::vector<LintUnit*> maps;
   for (const auto& unit : units_)
     if (unit->map != nullptr) maps.push_back(unit.get());
-  std::stable_sort(maps.begin(), maps.end(), [](const LintUnit* a, const LintUnit* b) { return a->layer > b->layer; });
-  for (LintUnit* map : maps) {
-    const auto [it, is_new] = maps_.try_emplace(map->name, map);
-    if (is_new) continue;
-    if (it->second->layer == map->layer)
-      clashes_.push_back({map, it->second, 0, 0, false, false});
-    else
-      map->is_shadowed = true;
-  }
+  put_in_force(maps, maps_);
   for (const LintUnit* map : maps) {
     if (map->is_shadowed) continue;
     if (const LintUnit* const parent = parent_of(*map); parent != nullptr && parent != map)
