@@ -95,9 +95,11 @@ void LintWorld::link_archetypes() {
       if (def->name() == 0) continue;
       const auto [it, is_new] =
           archetypes_.try_emplace(def->name(), ArchetypeRef{file, i, false, def, nullptr, nullptr});
-      if (!is_new && it->second.unit->layer == file->layer)
-        clashes_.push_back(
-            {file, it->second.unit, i, it->second.index, true, std::memcmp(def, it->second.def, sizeof *def) == 0});
+      if (is_new || it->second.unit->layer != file->layer) continue;
+      const bool identical = std::memcmp(def, it->second.def, sizeof *def) == 0;
+      // Where the whole file is there twice, NAM004 has said so.
+      if (identical && it->second.unit != file && it->second.unit->name == file->name) continue;
+      clashes_.push_back({file, it->second.unit, i, it->second.index, true, identical});
     }
     // Records of kinds belong to the definition that is in force only.
     const auto own = [&](uint32_t owner) -> ArchetypeRef* {
@@ -140,7 +142,7 @@ void LintWorld::link_maps() {
     if (unit->map != nullptr) maps.push_back(unit.get());
   put_in_force(maps, maps_);
   for (const LintUnit* map : maps) {
-    if (map->is_shadowed) continue;
+    if (find_map(map->name) != map) continue;
     if (const LintUnit* const parent = parent_of(*map); parent != nullptr && parent != map)
       children_[parent].push_back(map);
   }
@@ -156,7 +158,8 @@ void LintWorld::count_children() {
       child_counts_[unit.get()].assign(unit->map->entities()->size(), 0);
   for (const auto& unit : units_) {
     if (unit->map == nullptr || unit->is_shadowed || unit->map->entities() == nullptr) continue;
-    const LintUnit* const parent = parent_of(*unit);
+    // Of two maps of one name in one layer the first counts; NAM004 says that there are two.
+    const LintUnit* const parent = find_map(unit->name) == unit.get() ? parent_of(*unit) : nullptr;
     const auto own = child_counts_.find(unit.get());
     const auto up = parent == nullptr ? child_counts_.end() : child_counts_.find(parent);
     for (const schema::EntityDef* entity : *unit->map->entities()) {
