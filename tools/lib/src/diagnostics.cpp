@@ -235,8 +235,8 @@ std::vector<Diagnostic> resolve(const SourceText& source, std::vector<Finding> f
     d.edits = std::move(finding.edits);
     for (Finding::Related& related : finding.related) {
       if (!related.file.empty()) {
-        d.related.push_back(
-            {std::move(related.file), related.place.line, related.place.column, std::move(related.message), 0});
+        d.related.push_back({std::move(related.file), related.place.line, related.place.column,
+                             std::move(related.message), related.utf16_column});
         continue;
       }
       const LineColumn where = source.place_of(related.offset);

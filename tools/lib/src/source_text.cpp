@@ -205,6 +205,16 @@ LineColumn SourceText::place_of(size_t offset) const {
   return {narrow(static_cast<size_t>(after - line_starts_.begin())), narrow(offset - *(after - 1) + 1)};
 }
 
+uint32_t SourceText::utf16_column_of(size_t offset) const {
+  offset = std::min(offset, text_.size());
+  uint32_t units = 0;
+  for (size_t at = offset - (place_of(offset).column - 1); at < offset; ++at) {
+    const auto byte = static_cast<unsigned char>(text_[at]);
+    if ((byte & 0xC0u) != 0x80u) units += byte >= 0xF0 ? 2 : 1;
+  }
+  return units + 1;
+}
+
 std::string_view SourceText::line_text(uint32_t line, size_t limit) const {
   std::call_once(lines_once_, [this] { build_lines(); });
   if (line == 0 || line > line_starts_.size()) return {};

@@ -10,8 +10,9 @@ namespace meridian::tools {
 std::vector<LintFinding> lint_unit(const LintWorld& world, const LintUnit& unit) {
   std::vector<LintFinding> findings;
   LintContext c{world, unit, findings};
-  if (unit.is_context || unit.is_shadowed) return findings;
+  if (unit.is_context) return findings;
   lint_clashes(c);
+  if (unit.is_shadowed) return findings;
   lint_references(c);
   if (unit.map != nullptr) {
     lint_lod(c);
@@ -54,6 +55,7 @@ Finding to_finding(LintFinding finding, const LintUnit& unit, std::string_view s
     if (other == nullptr) continue;
     r.offset = SourceMap(other->text()).find(related.path).point();
     r.place = other->place_of(r.offset);
+    r.utf16_column = other->utf16_column_of(r.offset);
   }
   return out;
 }

@@ -49,25 +49,40 @@ LintUnit& LintWorld::add(LintUnit unit) {
 void LintWorld::link() {
   link_archetypes();
   link_maps();
+  link_configs();
   if (options_.maps_are_known) count_children();
 }
 
-void LintWorld::link_archetypes() {
+void LintWorld::put_in_force(std::vector<LintUnit*>& files, std::unordered_map<uint32_t, const LintUnit*>& by_name) {
   // Later layers first, so that what comes first is in force.
+  std::stable_sort(files.begin(), files.end(),
+                   [](const LintUnit* a, const LintUnit* b) { return a->layer > b->layer; });
+  for (LintUnit* file : files) {
+    const auto [it, is_new] = by_name.try_emplace(file->name, file);
+    if (is_new) continue;
+    if (it->second->layer == file->layer) {
+      clashes_.push_back({file, it->second, 0, 0, false, false});
+    } else {
+      file->is_shadowed = true;
+      file->shadowed_by = it->second;
+    }
+  }
+}
+
+void LintWorld::link_configs() {
+  std::vector<LintUnit*> configs;
+  for (const auto& unit : units_)
+    if (unit->config != nullptr) configs.push_back(unit.get());
+  std::unordered_map<uint32_t, const LintUnit*> by_name;
+  put_in_force(configs, by_name);
+}
+
+void LintWorld::link_archetypes() {
   std::vector<LintUnit*> files;
   for (const auto& unit : units_)
     if (unit->types != nullptr) files.push_back(unit.get());
   type_files_ = static_cast<uint32_t>(files.size());
-  std::stable_sort(files.begin(), files.end(),
-                   [](const LintUnit* a, const LintUnit* b) { return a->layer > b->layer; });
-  for (LintUnit* file : files) {
-    const auto [it, is_new] = types_.try_emplace(file->name, file);
-    if (is_new) continue;
-    if (it->second->layer == file->layer)
-      clashes_.push_back({file, it->second, 0, 0, false, false});
-    else
-      file->is_shadowed = true;
-  }
+  put_in_force(files, types_);
   for (const LintUnit* file : files) {
     const auto* const defs = file->types->archetypes();
     if (file->is_shadowed) continue;
@@ -80,9 +95,11 @@ void LintWorld::link_archetypes() {
       if (def->name() == 0) continue;
       const auto [it, is_new] =
           archetypes_.try_emplace(def->name(), ArchetypeRef{file, i, false, def, nullptr, nullptr});
-      if (!is_new && it->second.unit->layer == file->layer)
-        clashes_.push_back(
-            {file, it->second.unit, i, it->second.index, true, std::memcmp(def, it->second.def, sizeof *def) == 0});
+      if (is_new || it->second.unit->layer != file->layer) continue;
+      const bool identical = std::memcmp(def, it->second.def, sizeof *def) == 0;
+      // Where the whole file is there twice, NAM004 has said so.
+      if (identical && it->second.unit != file && it->second.unit->name == file->name) continue;
+      clashes_.push_back({file, it->second.unit, i, it->second.index, true, identical});
     }
     // Records of kinds belong to the definition that is in force only.
     const auto own = [&](uint32_t owner) -> ArchetypeRef* {
@@ -123,17 +140,9 @@ void LintWorld::link_maps() {
   std::vector<LintUnit*> maps;
   for (const auto& unit : units_)
     if (unit->map != nullptr) maps.push_back(unit.get());
-  std::stable_sort(maps.begin(), maps.end(), [](const LintUnit* a, const LintUnit* b) { return a->layer > b->layer; });
-  for (LintUnit* map : maps) {
-    const auto [it, is_new] = maps_.try_emplace(map->name, map);
-    if (is_new) continue;
-    if (it->second->layer == map->layer)
-      clashes_.push_back({map, it->second, 0, 0, false, false});
-    else
-      map->is_shadowed = true;
-  }
+  put_in_force(maps, maps_);
   for (const LintUnit* map : maps) {
-    if (map->is_shadowed) continue;
+    if (find_map(map->name) != map) continue;
     if (const LintUnit* const parent = parent_of(*map); parent != nullptr && parent != map)
       children_[parent].push_back(map);
   }
@@ -149,7 +158,8 @@ void LintWorld::count_children() {
       child_counts_[unit.get()].assign(unit->map->entities()->size(), 0);
   for (const auto& unit : units_) {
     if (unit->map == nullptr || unit->is_shadowed || unit->map->entities() == nullptr) continue;
-    const LintUnit* const parent = parent_of(*unit);
+    // Of two maps of one name in one layer the first counts; NAM004 says that there are two.
+    const LintUnit* const parent = find_map(unit->name) == unit.get() ? parent_of(*unit) : nullptr;
     const auto own = child_counts_.find(unit.get());
     const auto up = parent == nullptr ? child_counts_.end() : child_counts_.find(parent);
     for (const schema::EntityDef* entity : *unit->map->entities()) {

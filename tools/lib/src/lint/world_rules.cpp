@@ -83,10 +83,16 @@ std::map<const LintUnit*, std::string> needed_types(const LintWorld& world, cons
 }
 
 void lint_clashes(LintContext& c) {
+  const char* const kind = c.unit.map != nullptr ? "map" : c.unit.types != nullptr ? "type file" : "configuration";
+  if (c.unit.is_shadowed) {
+    LintFinding& f = c.report(rules::duplicate_map, Severity::note, "", "",
+                              std::string(kind) + " '" + c.unit.stem + "' is shadowed by a later layer's");
+    f.related.push_back({c.unit.shadowed_by, "", "this one is used"});
+    return;
+  }
   for (const LintWorld::Clash& clash : c.world.clashes()) {
     if (clash.unit != &c.unit) continue;
     if (!clash.archetype) {
-      const char* const kind = c.unit.map != nullptr ? "map" : "type file";
       LintFinding& f = c.report(rules::duplicate_map, "", "",
                                 std::string(kind) + " '" + c.unit.stem + "' given twice: " + clash.first->path + ", " +
                                     c.unit.path + "; give them to layers, or remove one");

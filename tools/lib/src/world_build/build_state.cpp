@@ -22,7 +22,7 @@ bool read_diagnostic(const schema::StoredDiagnostic& d, Diagnostic& out) {
   out.source_line = text_of(d.source_line());
   if (d.related() != nullptr)
     for (const schema::StoredRelated* r : *d.related())
-      out.related.push_back({text_of(r->file()), r->line(), r->column(), text_of(r->message()), 0});
+      out.related.push_back({text_of(r->file()), r->line(), r->column(), text_of(r->message()), r->utf16_column()});
   return true;
 }
 
@@ -30,8 +30,8 @@ flatbuffers::Offset<schema::StoredDiagnostic> write_diagnostic(flatbuffers::Flat
                                                                const Diagnostic& d) {
   std::vector<flatbuffers::Offset<schema::StoredRelated>> related;
   for (const RelatedPlace& r : d.related)
-    related.push_back(
-        schema::CreateStoredRelated(fbb, fbb.CreateString(r.file), 0, r.line, r.column, fbb.CreateString(r.message)));
+    related.push_back(schema::CreateStoredRelated(fbb, fbb.CreateString(r.file), 0, r.line, r.column,
+                                                  fbb.CreateString(r.message), r.utf16_column));
   const auto related_vector = fbb.CreateVector(related);
   const auto rule = fbb.CreateString(d.rule->code.data(), d.rule->code.size());
   const auto file = fbb.CreateSharedString(d.file), object = fbb.CreateString(d.object),

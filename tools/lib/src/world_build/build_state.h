@@ -26,7 +26,7 @@ struct OutputParts {
 struct BuiltOutput {
   std::string path;  ///< below the output folder
   uint64_t size = 0;
-  int64_t time = 0;  ///< [ns]
+  int64_t time = 0;  ///< time_of
   OutputParts parts;
 };
 

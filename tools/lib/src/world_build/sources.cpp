@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <set>
+#include <tuple>
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -22,13 +24,14 @@ namespace {
 
 constexpr int64_t kTick = 2'000'000'000;  // the coarsest clock of a file system that is still in use [ns]
 
-int64_t time_of(const struct stat& s) { return int64_t{s.st_mtim.tv_sec} * 1'000'000'000 + s.st_mtim.tv_nsec; }
+/// Layer, device, inode and name of what was found: roots may overlap, and a file is one source of its layer.
+using Found = std::set<std::tuple<int, dev_t, ino_t, std::string>>;
 
 class Walk {
  public:
-  Walk(const WorldRoot& root, const std::vector<std::string>& without, std::vector<WorldSource>& out,
+  Walk(const WorldRoot& root, const std::vector<std::string>& without, Found& found, std::vector<WorldSource>& out,
        std::vector<InputProblem>& problems)
-      : root_(root), without_(without), out_(out), problems_(problems) {}
+      : root_(root), without_(without), found_(found), out_(out), problems_(problems) {}
 
   void run() {
     struct stat status {};
@@ -44,6 +47,8 @@ class Walk {
   void fail(std::string path, std::string message) { problems_.push_back({std::move(path), std::move(message)}); }
 
   void add(std::string path, std::string relative, const struct stat& status) {
+    const std::string name = relative.substr(relative.rfind('/') + 1);
+    if (!found_.emplace(root_.layer, status.st_dev, status.st_ino, name).second) return;
     WorldSource& source = out_.emplace_back();
     source.path = std::move(path);
     source.relative = std::move(relative);
@@ -82,6 +87,7 @@ class Walk {
 
   const WorldRoot& root_;
   const std::vector<std::string>& without_;
+  Found& found_;
   std::vector<WorldSource>& out_;
   std::vector<InputProblem>& problems_;
 };
@@ -106,11 +112,16 @@ uint32_t kind_of_text(const std::string& path, std::string_view text) {
 
 }  // namespace
 
+int64_t time_of(const struct stat& status) {
+  return int64_t{status.st_ctim.tv_sec} * 1'000'000'000 + status.st_ctim.tv_nsec;
+}
+
 std::vector<WorldSource> find_sources(const std::vector<WorldRoot>& roots, const std::vector<std::string>& without,
                                       const KnownSources& known, int64_t known_since,
                                       std::vector<InputProblem>& problems, const std::atomic<bool>* cancel) {
   std::vector<WorldSource> out;
-  for (const WorldRoot& root : roots) Walk(root, without, out, problems).run();
+  Found found;
+  for (const WorldRoot& root : roots) Walk(root, without, found, out, problems).run();
   std::vector<int> errors(out.size(), 0);
   tbb::parallel_for(size_t{0}, out.size(), [&](size_t i) {
     WorldSource& source = out[i];

@@ -9,6 +9,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include <sys/stat.h>
+
 #include "meridian/tools/inputs.h"
 #include "world_build/digest.h"
 
@@ -19,7 +21,7 @@ struct WorldSource {
   std::string relative;  ///< below its root
   int layer = 0;
   uint64_t size = 0, node = 0;
-  int64_t time = 0;       ///< [ns]
+  int64_t time = 0;       ///< time_of
   Digest hash;            ///< of the content, for kinds that are ours
   uint32_t kind = 0;      ///< format by its file identifier; 0: not for this program
   bool is_fresh = false;  ///< opened now, not remembered
@@ -29,6 +31,10 @@ struct WorldRoot {
   std::string path;
   int layer = 0;
 };
+
+/// When a file was last changed in any way [ns]: the inode's time, because everybody can set the content's. Tools that
+/// write in place and put the old time back (rsync --inplace -t, archives with fixed times) would go unnoticed by that.
+int64_t time_of(const struct stat& status);
 
 using KnownSources = std::unordered_map<std::string, WorldSource>;
 

@@ -30,6 +30,7 @@
 #include "meridian/tools/lint.h"
 #include "meridian/tools/source_map.h"
 #include "world_build/build_state.h"
+#include "world_build/failed_sources.h"
 #include "world_build/output_parts.h"
 #include "world_build/unit_cache.h"
 
@@ -69,7 +70,7 @@ class OutputLock {
 };
 
 struct Unit {
-  const WorldSource* source = nullptr;
+  WorldSource* source = nullptr;
   const Binding* binding = nullptr;
   std::string stem;
   Digest key;
@@ -79,7 +80,8 @@ struct Unit {
   std::vector<Finding> collisions;
   int store_error = 0;
   bool from_cache = false;
-  bool skipped = false;  ///< rests on a source that failed
+  bool skipped = false;         ///< rests on a source that failed
+  bool lacks_children = false;  ///< a source that failed names it: what children it has is not known
 
   bool failed() const { return compiled != nullptr && compiled->resource.empty(); }
 };
@@ -99,6 +101,7 @@ class WorldBuilder {
     const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
     tbb::task_arena arena(static_cast<int>(threads));
     arena.execute([&] { build(); });
+    if (!totals_.nothing_to_do) (void)cache_.trim(options_.cache_bytes);
     totals_.total_seconds = std::chrono::duration<double>(Clock::now() - start).count();
     return totals_;
   }
@@ -268,27 +271,20 @@ class WorldBuilder {
   bool is_in_place(const BuiltOutput& output) const {
     struct stat status {};
     return ::stat((options_.output + "/" + output.path).c_str(), &status) == 0 &&
-           static_cast<uint64_t>(status.st_size) == output.size &&
-           int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec == output.time;
+           static_cast<uint64_t>(status.st_size) == output.size && time_of(status) == output.time;
   }
 
   // ---- compile
 
   void compile() {
-    for (const WorldSource& source : sources_) {
+    for (WorldSource& source : sources_) {
       if (source.kind == 0) continue;
       Unit& unit = units_.emplace_back();
       unit.source = &source;
       unit.binding = Binding::builtin(source.kind);
       unit.stem = input_stem(source.path);
-      DigestBuilder key;
-      key.add_text(kVersionString);
-      key.add(unit.binding->schema_fingerprint());
-      key.add(compile_settings());
-      key.add_text(unit.stem);
-      key.add(source.hash.low);
-      key.add(source.hash.high);
-      unit.key = key.digest();
+      unit.key = key_of(unit);
+      known_.emplace(source.path, &source);
     }
     Progress progress(io_.err, options_.progress, options_.tool, units_.size());
     std::mutex mutex;
@@ -314,6 +310,17 @@ class WorldBuilder {
     }
   }
 
+  Digest key_of(const Unit& unit) const {
+    DigestBuilder key;
+    key.add_text(kVersionString);
+    key.add(unit.binding->schema_fingerprint());
+    key.add(compile_settings());
+    key.add_text(unit.stem);
+    key.add(unit.source->hash.low);
+    key.add(unit.source->hash.high);
+    return key.digest();
+  }
+
   void compile_unit(Unit& unit) {
     unit.compiled = cache_.find_unit(unit.key);
     unit.from_cache = unit.compiled != nullptr;
@@ -325,6 +332,12 @@ class WorldBuilder {
       const std::lock_guard lock(report_mutex_);
       report_.log().add_failed(unit.source->path);
       return report_.environment(unit.source->path, "cannot read: " + error_text(error));
+    }
+    if (const Digest hash = digest_of(source->text()); !(hash == unit.source->hash)) {
+      // It changed since it was looked at. What goes into the cache must be what the key says, for ever.
+      unit.source->hash = hash;
+      unit.source->time = 0;  // and is looked at again by the next build
+      unit.key = key_of(unit);
     }
     CompileOptions options = options_.compile;
     options.jobs = 1;
@@ -366,39 +379,23 @@ class WorldBuilder {
     find_collisions();
   }
 
-  /// What rests on a source that failed cannot be judged: it is skipped, and says for what. A name counts as the failed
-  /// file's if it stands in its text.
+  /// What rests on a source that failed cannot be judged: it is skipped, and says for what.
   void find_skipped() {
-    std::vector<std::pair<const Unit*, std::shared_ptr<const SourceText>>> failed;
+    FailedSources failed(*world_);
     for (const Unit& unit : units_) {
       if (unit.compiled == nullptr || !unit.failed()) continue;
       report_.log().add_failed(unit.source->path);
       report_.raise(kExitRejected);
       int error = 0;
-      failed.emplace_back(&unit, SourceText::open(unit.source->path, error));
+      failed.add({unit.source->path, unit.stem, unit.source->layer, unit.source->kind,
+                  SourceText::open(unit.source->path, error)});
     }
     if (failed.empty()) return;
     for (Unit& unit : units_) {
-      if (unit.linked == nullptr || unit.linked->map == nullptr) continue;
-      const LintUnit& map = *unit.linked;
-      std::set<std::string> needs;
-      for (const auto& [other, source] : failed)
-        if (other->source->kind == kind_of("IMAP") && map.map->parent() == hash_name(other->stem).value)
-          needs.insert(other->source->path);
-      if (map.map->entities() != nullptr) {
-        std::set<uint32_t> looked;
-        for (const schema::EntityDef* e : *map.map->entities()) {
-          if (world_->find_archetype(e->archetype_name()) != nullptr || !looked.insert(e->archetype_name()).second)
-            continue;
-          const std::string_view name = map.names.find(e->archetype_name());
-          for (const auto& [other, source] : failed)
-            if (other->source->kind == kind_of("ITYP") && source != nullptr && !name.empty() &&
-                source->text().find(name) != std::string_view::npos)
-              needs.insert(other->source->path);
-        }
-      }
-      if (needs.empty()) continue;
-      unit.skipped = true;
+      if (unit.linked == nullptr) continue;
+      unit.lacks_children = failed.may_hold_children_of(*unit.linked);
+      const std::set<std::string> needs = failed.needed_by(*unit.linked);
+      unit.skipped = !needs.empty();
       for (const std::string& need : needs) report_.log().add_skipped(unit.source->path, need);
     }
   }
@@ -426,8 +423,11 @@ class WorldBuilder {
         Finding::Related& related = finding.related.emplace_back();
         related.message = "'" + std::string(first) + "' is first used here";
         related.file = it->second.unit->source->path;
-        if (const auto source = source_of(related.file))
-          related.place = source->place_of(it->second.unit->compiled->name_offsets[it->second.index]);
+        if (const auto source = source_of(related.file)) {
+          const size_t offset = it->second.unit->compiled->name_offsets[it->second.index];
+          related.place = source->place_of(offset);
+          related.utf16_column = source->utf16_column_of(offset);
+        }
         unit.collisions.push_back(std::move(finding));
       }
     }
@@ -438,12 +438,29 @@ class WorldBuilder {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return lower(x) == lower(y); });
   }
 
+  /// The text that was compiled. Null, and said so, if it is no longer there: places in another would be wrong.
   std::shared_ptr<const SourceText> source_of(const std::string& path) {
     const std::lock_guard lock(sources_mutex_);
     const auto [it, is_new] = opened_.try_emplace(path);
-    int error = 0;
-    if (is_new) it->second = SourceText::open(path, error);
+    if (!is_new) return it->second;
+    std::string problem;
+    it->second = open_again(path, problem);
+    if (it->second == nullptr) {
+      const std::lock_guard report_lock(report_mutex_);
+      report_.environment(path, problem);
+    }
     return it->second;
+  }
+
+  std::shared_ptr<const SourceText> open_again(const std::string& path, std::string& problem) const {
+    int error = 0;
+    std::shared_ptr<const SourceText> source = SourceText::open(path, error);
+    const auto known = known_.find(path);
+    if (source == nullptr)
+      problem = "cannot read: " + error_text(error);
+    else if (known != known_.end() && !(digest_of(source->text()) == known->second->hash))
+      problem = "changed while the world was built; build again", source = nullptr;
+    return source;
   }
 
   void lint() {
@@ -451,6 +468,7 @@ class WorldBuilder {
       Unit& unit = units_[i];
       if (unit.linked == nullptr || unit.skipped || !options_.compile.lint || io_.cancelled()) return;
       unit.findings = lint_unit(*world_, *unit.linked);
+      if (unit.lacks_children) std::erase_if(unit.findings, [](const LintFinding& f) { return counts_children(f); });
       if (unit.linked->map == nullptr) return;
       const MapRepair repair = plan_repair(*world_, *unit.linked, options_.compile.extents, options_.compile.flags);
       settle_findings(repair, unit.findings);
@@ -485,8 +503,9 @@ class WorldBuilder {
       const auto [begin, size] = unit.compiled->waiver_texts[w];
       if (begin <= source->text().size()) waivers[w].text = source->text().substr(begin, size);
     }
-    // A skipped map was not looked at whole.
-    return resolve(*source, std::move(findings), waivers, options_.policy, !unit.skipped && options_.compile.lint);
+    // A skipped file was not looked at whole, nor one that a later layer replaces.
+    const bool is_whole = !unit.skipped && options_.compile.lint && unit.linked != nullptr && !unit.linked->is_shadowed;
+    return resolve(*source, std::move(findings), waivers, options_.policy, is_whole);
   }
 
   // ---- outputs
@@ -506,10 +525,11 @@ class WorldBuilder {
     for (const Unit& unit : units_)
       if (unit.linked != nullptr && !unit.linked->is_shadowed && unit.linked->manifest == nullptr)
         wanted.push_back(&unit);
+    if (!announce(wanted)) return;
     std::vector<BuiltOutput> outputs(wanted.size());
     std::vector<std::string> explained(wanted.size());
     std::vector<int> errors(wanted.size(), 0);
-    std::vector<std::string> failures(wanted.size());
+    std::vector<std::string> failures(wanted.size()), problems(wanted.size());
     std::atomic<uint64_t> written{0}, unchanged{0};
     tbb::parallel_for(size_t{0}, wanted.size(), [&](size_t i) {
       if (io_.cancelled()) return;
@@ -541,19 +561,20 @@ class WorldBuilder {
       errors[i] = create_parent_folders(path);
       if (errors[i] != 0) return;
       std::vector<uint8_t> bytes;
-      if (!linked_bytes(unit, repair, bytes, failures[i])) return;
+      if (!linked_bytes(unit, repair, bytes, failures[i], problems[i])) return;
       const WriteResult result = write_file(path, bytes, WriteMode::if_changed);
       errors[i] = result.error;
       ++(result.outcome == WriteOutcome::written ? written : unchanged);
       struct stat status {};
       if (result.outcome == WriteOutcome::failed || ::stat(path.c_str(), &status) != 0) return;
       out.size = static_cast<uint64_t>(status.st_size);
-      out.time = int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
+      out.time = time_of(status);
     });
     for (size_t i = 0; i < wanted.size(); ++i) {
       if (!explained[i].empty()) report_.print(explained[i]);
       totals_.output_bytes += outputs[i].size;
       if (!failures[i].empty()) refuse(*wanted[i], failures[i]);
+      if (!problems[i].empty()) report_.environment(wanted[i]->source->path, problems[i]);
       if (errors[i] != 0)
         report_.environment(options_.output + "/" + outputs[i].path, "cannot write: " + error_text(errors[i]));
     }
@@ -563,7 +584,20 @@ class WorldBuilder {
     if (options_.pack && !pack(wanted, outputs, known)) return;
     remove_old(outputs);
     save(std::move(outputs));
-    (void)cache_.trim(options_.cache_bytes);
+  }
+
+  /// Tells the next build of files that this one is about to make: killed in between, it leaves none that nobody knows.
+  bool announce(const std::vector<const Unit*>& wanted) {
+    std::set<std::string> paths;
+    for (const Unit* unit : wanted) paths.insert(output_path(*unit));
+    if (options_.pack) paths.insert("world.mpk");
+    for (const BuiltOutput& o : before_.outputs) paths.erase(o.path);
+    if (paths.empty()) return true;
+    BuildStateData state = before_;
+    for (const std::string& path : paths) state.outputs.push_back({path, 0, 0, {}});
+    const int error = save_state(state_path_, state);
+    if (error != 0) report_.environment(state_path_, "cannot write the build state: " + error_text(error));
+    return error == 0;
   }
 
   void link_sets() {
@@ -584,12 +618,13 @@ class WorldBuilder {
   }
 
   /// A map with what other files add to it; anything else as it was compiled.
-  bool linked_bytes(const Unit& unit, const MapRepair& repair, std::vector<uint8_t>& out, std::string& error) const {
+  /// `error`: what the source cannot become; `problem`: why it cannot be read.
+  bool linked_bytes(const Unit& unit, const MapRepair& repair, std::vector<uint8_t>& out, std::string& error,
+                    std::string& problem) const {
     out.assign(unit.compiled->resource.begin(), unit.compiled->resource.end());
     if (repair.any()) {
-      int number = 0;
-      const auto source = SourceText::open(unit.source->path, number);
-      if (source == nullptr) return error = "cannot read: " + error_text(number), false;
+      const auto source = open_again(unit.source->path, problem);
+      if (source == nullptr) return false;
       CompileOptions options = options_.compile;
       options.jobs = 1;
       options.stem = unit.stem;
@@ -664,7 +699,7 @@ class WorldBuilder {
     struct stat status {};
     if (::stat(path.c_str(), &status) == 0) {
       out.size = static_cast<uint64_t>(status.st_size);
-      out.time = int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
+      out.time = time_of(status);
     }
     outputs.push_back(std::move(out));
     return true;
@@ -707,6 +742,7 @@ class WorldBuilder {
   std::vector<Diagnostic> diagnostics_;
   std::mutex sources_mutex_, report_mutex_;
   std::unordered_map<std::string, std::shared_ptr<const SourceText>> opened_;
+  std::unordered_map<std::string, const WorldSource*> known_;  // by path
   WorldBuildTotals totals_;
   Clock::time_point lap_;
 };

@@ -40,6 +40,7 @@ struct Finding {
     std::string message;
     std::string file{};  ///< empty: the finding's own source; else another, where `place` is (line 0: unknown)
     LineColumn place{};
+    uint32_t utf16_column = 0;  ///< of `place`, as in Diagnostic
   };
   std::vector<Related> related;
   std::vector<TextEdit> edits{};  ///< put it right, where one value is certain

@@ -66,8 +66,9 @@ struct LintUnit {
   const schema::PackFileMetaData* manifest = nullptr;
   const schema::GameConfigSet* config = nullptr;
   NameTexts names;
-  bool is_context = false;   ///< looked at, but not reported on (`--types`)
-  bool is_shadowed = false;  ///< a later layer has one of the same name
+  bool is_context = false;                ///< looked at, but not reported on (`--types`)
+  bool is_shadowed = false;               ///< a later layer has one of the same name
+  const LintUnit* shadowed_by = nullptr;  ///< that one
 };
 
 /// An archetype where it is defined. A composite entity type is one too: `def` then holds what both have.
@@ -154,6 +155,9 @@ class LintWorld {
   std::span<const Clash> clashes() const { return clashes_; }
 
  private:
+  /// Of files of one name, the latest layer's; two in one layer clash.
+  void put_in_force(std::vector<LintUnit*>& files, std::unordered_map<uint32_t, const LintUnit*>& by_name);
+  void link_configs();
   void link_archetypes();
   void add_composites(const LintUnit& file);
   void link_maps();

@@ -42,6 +42,8 @@ class SourceText {
   /// Line and column of a byte offset; offsets past the end give the end. Lines end at LF, CR or CRLF.
   /// Threads: internal (the line table is made once, under a lock).
   LineColumn place_of(size_t offset) const;
+  /// The same column in UTF-16 code units. Counts the line from its start.
+  uint32_t utf16_column_of(size_t offset) const;
   /// The text of a line, without its end, at most `limit` bytes.
   std::string_view line_text(uint32_t line, size_t limit = 400) const;
 
