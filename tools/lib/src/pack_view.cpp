@@ -42,7 +42,7 @@ std::string how_stored(const PackEntry& entry) {
 
 /// Names of "removed" rows and of a patch's base; nothing for a pack that is none.
 void diff_patch_rows(const Pack& a, const Pack& b, std::vector<std::string>& lines) {
-  if (a.base_content() != b.base_content()) lines.push_back("patches of different packs");
+  if (a.base_content() != b.base_content()) lines.emplace_back("patches of different packs");
   const auto in = [](const Pack& pack, PackKey key) {
     return std::binary_search(pack.removed().begin(), pack.removed().end(), key);
   };
@@ -66,7 +66,7 @@ std::unique_ptr<PackFile> PackFile::open(const std::string& path, std::string& e
     error = error_text(EISDIR);
     return nullptr;
   }
-  auto out = std::unique_ptr<PackFile>(new PackFile);
+  auto out = std::unique_ptr<PackFile>(new PackFile);  // NOLINT(modernize-make-unique): the constructor is private
   out->path_ = path;
   const auto size = static_cast<size_t>(status.st_size);
   std::span<const std::byte> bytes;
@@ -84,7 +84,7 @@ std::unique_ptr<PackFile> PackFile::open(const std::string& path, std::string& e
 }
 
 std::unique_ptr<PackFile> PackFile::from_bytes(std::string name, std::string_view bytes, std::string& error) {
-  auto out = std::unique_ptr<PackFile>(new PackFile);
+  auto out = std::unique_ptr<PackFile>(new PackFile);  // NOLINT(modernize-make-unique): the constructor is private
   out->path_ = std::move(name);
   struct alignas(kPackAlignment) Line {
     std::byte bytes[kPackAlignment];

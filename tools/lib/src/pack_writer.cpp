@@ -112,7 +112,7 @@ class PackWriter {
 
  private:
   void remove(const Pack& base, const PackEntry& old) {
-    removed_.push_back(schema::PackKey(old.kind, old.name.value));
+    removed_.emplace_back(old.kind, old.name.value);
     const std::string_view text = base.text_of(old.name);
     if (options_.names && !text.empty()) names_.push_back({old.name.value, std::string(text)});
   }

@@ -96,6 +96,8 @@ void LintWorld::link_archetypes() {
       const auto [it, is_new] =
           archetypes_.try_emplace(def->name(), ArchetypeRef{file, i, false, def, nullptr, nullptr});
       if (is_new || it->second.unit->layer != file->layer) continue;
+      // Stored bytes are what counts: -0 and 0 differ in a file too.
+      // NOLINTNEXTLINE(bugprone-suspicious-memory-comparison)
       const bool identical = std::memcmp(def, it->second.def, sizeof *def) == 0;
       // Where the whole file is there twice, NAM004 has said so.
       if (identical && it->second.unit != file && it->second.unit->name == file->name) continue;
@@ -108,11 +110,11 @@ void LintWorld::link_archetypes() {
       return found != archetypes_.end() && found->second.unit == file && found->second.index == owner ? &found->second
                                                                                                       : nullptr;
     };
-    if (file->types->time_archetypes() != nullptr)
-      for (const schema::TimeArchetypeDef* time : *file->types->time_archetypes())
+    if (const auto* const times = file->types->time_archetypes())
+      for (const schema::TimeArchetypeDef* time : *times)
         if (ArchetypeRef* const ref = own(time->owner())) ref->time = time;
-    if (file->types->mlo_archetypes() != nullptr)
-      for (const schema::MloArchetypeDef* mlo : *file->types->mlo_archetypes())
+    if (const auto* const mlos = file->types->mlo_archetypes())
+      for (const schema::MloArchetypeDef* mlo : *mlos)
         if (ArchetypeRef* const ref = own(mlo->owner())) ref->mlo = mlo;
     add_composites(*file);
   }

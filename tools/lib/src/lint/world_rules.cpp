@@ -15,8 +15,9 @@ namespace {
 
 using Names = std::set<uint32_t>;
 
-void need(const LintWorld& world, uint32_t archetype, std::string path, std::map<const LintUnit*, std::string>& out) {
-  if (const ArchetypeRef* const ref = world.find_archetype(archetype)) out.try_emplace(ref->unit, std::move(path));
+void need(const LintWorld& world, uint32_t archetype, const std::string& path,
+          std::map<const LintUnit*, std::string>& out) {
+  if (const ArchetypeRef* const ref = world.find_archetype(archetype)) out.try_emplace(ref->unit, path);
 }
 
 /// Holds what a manifest lists for one file against what the file uses.

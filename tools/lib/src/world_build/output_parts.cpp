@@ -103,7 +103,7 @@ std::vector<std::string> explain_change(const OutputParts& before, const OutputP
                                         const std::unordered_map<uint32_t, uint64_t>& known_archetypes,
                                         const ArchetypeTable& archetypes) {
   std::vector<std::string> out;
-  if (before.source != now.source) out.push_back("source " + unit.path + " changed");
+  if (before.source != now.source) out.emplace_back("source " + unit.path + " changed");
   if (before.archetypes != now.archetypes) {
     for (const uint32_t name : used_archetypes(unit)) {
       const auto was = known_archetypes.find(name);
@@ -114,12 +114,12 @@ std::vector<std::string> explain_change(const OutputParts& before, const OutputP
       if (was != known_archetypes.end() && is != archetypes.end() && was->second != is->second.hash)
         out.push_back(text + " changed");
     }
-    if (out.empty()) out.push_back("the archetypes that it uses are others");
+    if (out.empty()) out.emplace_back("the archetypes that it uses are others");
   }
   if (before.parents != now.parents)
-    out.push_back("LOD parents in map " + unit.names.quoted(unit.map->parent()) + " changed");
-  if (before.children != now.children) out.push_back("LOD children in child maps changed");
-  if (before.repair != now.repair) out.push_back("the extents or flags to write changed");
+    out.emplace_back("LOD parents in map " + unit.names.quoted(unit.map->parent()) + " changed");
+  if (before.children != now.children) out.emplace_back("LOD children in child maps changed");
+  if (before.repair != now.repair) out.emplace_back("the extents or flags to write changed");
   return out;
 }
 

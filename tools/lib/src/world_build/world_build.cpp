@@ -50,6 +50,9 @@ int64_t now_ns() {
 /// One build at a time in an output folder: the second waits.
 class OutputLock {
  public:
+  OutputLock() = default;
+  OutputLock(const OutputLock&) = delete;
+  OutputLock& operator=(const OutputLock&) = delete;
   ~OutputLock() {
     if (fd_ >= 0) ::close(fd_);
   }
@@ -550,9 +553,9 @@ class WorldBuilder {
       if (options_.explain) {
         std::vector<std::string> reasons;
         if (!is_known)
-          reasons.push_back(has_state_ ? "is new" : "no build state fits (first build, or other settings)");
+          reasons.emplace_back(has_state_ ? "is new" : "no build state fits (first build, or other settings)");
         else if (before->second->parts == out.parts)
-          reasons.push_back("the output was missing or changed by somebody else");
+          reasons.emplace_back("the output was missing or changed by somebody else");
         else
           reasons = explain_change(before->second->parts, out.parts, *unit.linked, known_archetypes, archetypes_);
         for (const std::string& reason : reasons) explained[i] += out.path + ": " + reason + "\n";

@@ -42,7 +42,8 @@ class Filler {
     const double w = width / columns, h = height / rows;
     const double road_x = std::min(4.0, w / 5), road_y = std::min(4.0, h / 5);
     for (uint32_t i = 0; i < count; ++i) {
-      const double x = area_.x0 + w * (i % columns), y = area_.y0 + h * (i / columns);
+      const uint32_t row = i / columns;
+      const double x = area_.x0 + w * (i % columns), y = area_.y0 + h * row;
       out_.lots.push_back({x + road_x, y + road_y, x + w - road_x, y + h - road_y, plan_.ground(x + w / 2, y + h / 2)});
     }
   }

@@ -59,7 +59,8 @@ InteriorShape make_interior_shape(uint64_t seed, uint32_t interior) {
                height = random.between(28, 35) / 10.0;
   const Point corner{-width * columns / 2, -depth * rows / 2, 0};
   for (uint32_t r = 0; r < count; ++r) {
-    const Point min = corner + Point{width * (r / rows), depth * (r % rows), 0};
+    const uint32_t column = r / rows;
+    const Point min = corner + Point{width * column, depth * (r % rows), 0};
     shape.rooms.push_back({centimetres(min), centimetres(min + Point{width, depth, height})});
     shape.bounds.add(shape.rooms.back());
   }

@@ -60,7 +60,7 @@ void MapMaker::include(const Bounds& box, double margin) {
   summary_.streaming.add(box.grown(margin));
 }
 
-void MapMaker::add_collision(std::vector<uint32_t> names) {
+void MapMaker::add_collision(const std::vector<uint32_t>& names) {
   root_.items(MapData::VT_PHYSICS_DICTIONARIES, names);
   contains(MapContentFlags::physics);
 }

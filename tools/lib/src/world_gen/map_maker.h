@@ -45,7 +45,7 @@ class MapMaker {
   /// Counts something into the boxes: seen from `margin` around it.
   void include(const Bounds& box, double margin);
   void contains(schema::MapContentFlags content) { content_ = content_ | content; }
-  void add_collision(std::vector<uint32_t> names);
+  void add_collision(const std::vector<uint32_t>& names);
   void add_types_of(uint32_t archetype);
   /// Who made it; level-of-detail maps carry that.
   void describe();

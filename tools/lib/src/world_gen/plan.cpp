@@ -22,6 +22,7 @@ struct Counts {
 
 /// The share of one of `parts` when `whole` is dealt out evenly; the shares add up to `whole`.
 uint32_t share(uint64_t whole, uint64_t part, uint64_t parts) {
+  if (parts == 0) return 0;
   return static_cast<uint32_t>(whole * (part + 1) / parts - whole * part / parts);
 }
 
