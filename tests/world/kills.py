@@ -60,7 +60,9 @@ def killed(kit, how, count, expected):
     begin = time.monotonic()
     check(kit.build(["w"], "out").code == 0, "first build")
     longest = time.monotonic() - begin
-    for number in range(count):
+    for number in range(4 * count):
+        if ends.get(expected, 0) == count:
+            break
         old = Tree(kit.path("out"))
         if number % 5 == 0:
             kit.remove("out")  # all of it is to be written
@@ -69,7 +71,7 @@ def killed(kit, how, count, expected):
         begin = time.monotonic()
         check(kit.clean_build(["w"]).code == 0, text)
         longest = 0.5 * longest + 0.5 * (time.monotonic() - begin)
-        code, err = ended_by(kit, how, kit.rng.random() * longest * (1 if number % 5 == 0 else 0.5))
+        code, err = ended_by(kit, how, kit.rng.random() * longest * (0.7 if number % 5 == 0 else 0.3))
         when = f"{how.name} {number} after {text.replace(kit.scratch + os.sep, '')}"
         if code == -signal.SIGINT:  # before the program had a say; a shell calls that 130 too
             code = 130
@@ -83,7 +85,7 @@ def killed(kit, how, count, expected):
         check(last.code == 0, f"{when}: the next build: exit {last.code}: {last.err[:300]}")
         same_bytes(after, Tree(kit.path("clean")), when)
         kept(between, after, when)
-    check(ends.get(expected, 0) * 3 >= count, f"of {count} builds just {ends.get(expected, 0)} were hit by {how.name}")
+    check(ends.get(expected, 0) * 2 >= count, f"just {ends.get(expected, 0)} builds were hit by {how.name}, not {count}")
     editor.restore()
     return ends.get(expected, 0)
 
@@ -152,10 +154,10 @@ def changed_while_built(kit, rounds):
 
 
 def run(kit, count):
-    kit.generate("w", "--preset", "small", "--maps", "40", "--entities", "1500")
+    kit.generate("w", "--preset", "small", "--maps", "25", "--entities", "1200")
     hit = killed(kit, signal.SIGKILL, count, -signal.SIGKILL)
     interrupted = killed(kit, signal.SIGINT, max(3, count // 3), 130)
     taken_back(kit, max(1, count // 20))
     two_at_once(kit, max(2, count // 10))
     changed_while_built(kit, max(3, count // 10))
-    return f"{hit} of {count} killed, {interrupted} interrupted"
+    return f"{hit} killed, {interrupted} interrupted"
