@@ -23,6 +23,8 @@ def stray_files(folder):
 def whole(tree, old, new, when):
     """Each output is the old one or the new one."""
     for name, (data, _, _) in tree.files.items():
+        if os.path.basename(name).startswith(".meridian-"):
+            continue  # of the killed one, just before it was renamed; the next build takes it away
         choices = [t.files[name][0] for t in (old, new) if name in t.files]
         check(data in choices, f"{when}: {name} is neither the old nor the new one")
     for name in old.files:
@@ -60,7 +62,9 @@ def killed(kit, how, count, expected):
     begin = time.monotonic()
     check(kit.build(["w"], "out").code == 0, "first build")
     longest = time.monotonic() - begin
-    for number in range(count):
+    for number in range(4 * count):
+        if ends.get(expected, 0) == count:
+            break
         old = Tree(kit.path("out"))
         if number % 5 == 0:
             kit.remove("out")  # all of it is to be written
@@ -69,7 +73,7 @@ def killed(kit, how, count, expected):
         begin = time.monotonic()
         check(kit.clean_build(["w"]).code == 0, text)
         longest = 0.5 * longest + 0.5 * (time.monotonic() - begin)
-        code, err = ended_by(kit, how, kit.rng.random() * longest * (1 if number % 5 == 0 else 0.5))
+        code, err = ended_by(kit, how, kit.rng.random() * longest * (0.7 if number % 5 == 0 else 0.3))
         when = f"{how.name} {number} after {text.replace(kit.scratch + os.sep, '')}"
         if code == -signal.SIGINT:  # before the program had a say; a shell calls that 130 too
             code = 130
@@ -77,13 +81,15 @@ def killed(kit, how, count, expected):
         ends[code] = ends.get(code, 0) + 1
         between = Tree(kit.path("out"))
         whole(between, old, Tree(kit.path("clean")), when)
-        check(not stray_files(kit.path("out")), f"{when}: left behind: {stray_files(kit.path('out'))[:5]}")
+        stray = stray_files(kit.path("out"))
+        check(how == signal.SIGKILL or not stray, f"{when}: left behind: {stray[:5]}")
         last = kit.build(["w"], "out")
-        after = Tree(kit.path("out"))
+        after, stray = Tree(kit.path("out")), stray_files(kit.path("out"))
+        check(not stray, f"{when}: left behind after the next build too: {stray[:5]}")
         check(last.code == 0, f"{when}: the next build: exit {last.code}: {last.err[:300]}")
         same_bytes(after, Tree(kit.path("clean")), when)
         kept(between, after, when)
-    check(ends.get(expected, 0) * 3 >= count, f"of {count} builds just {ends.get(expected, 0)} were hit by {how.name}")
+    check(ends.get(expected, 0) * 2 >= count, f"just {ends.get(expected, 0)} builds were hit by {how.name}, not {count}")
     editor.restore()
     return ends.get(expected, 0)
 
@@ -151,11 +157,26 @@ def changed_while_built(kit, rounds):
         equals_clean(kit, ["w"], "out", when + ", then put back")
 
 
+def stray_taken_away(kit):
+    """What a process killed between two system calls leaves, put there by hand; that of a living one stays."""
+    gone = started(kit)
+    gone.communicate()
+    for folder in ("", "imap", ".worldc"):
+        write(kit.path("out", folder, f".meridian-{gone.pid}-3.tmp"), b"half")
+        write(kit.path("out", folder, f".meridian-{os.getpid()}-3.tmp"), b"half")
+    check(kit.build(["w"], "out").code == 0, "a build over stray files")
+    left = [os.path.exists(kit.path("out", f, f".meridian-{p}-3.tmp")) for f in ("", "imap", ".worldc")
+            for p in (gone.pid, os.getpid())]
+    check(left == [False, True] * 3, f"stray files: {left}")
+    kit.remove("out")
+
+
 def run(kit, count):
-    kit.generate("w", "--preset", "small", "--maps", "40", "--entities", "1500")
+    kit.generate("w", "--preset", "small", "--maps", "25", "--entities", "1200")
     hit = killed(kit, signal.SIGKILL, count, -signal.SIGKILL)
     interrupted = killed(kit, signal.SIGINT, max(3, count // 3), 130)
     taken_back(kit, max(1, count // 20))
+    stray_taken_away(kit)
     two_at_once(kit, max(2, count // 10))
     changed_while_built(kit, max(3, count // 10))
-    return f"{hit} of {count} killed, {interrupted} interrupted"
+    return f"{hit} killed, {interrupted} interrupted"

@@ -10,19 +10,12 @@ import os
 
 from world_kit import Source, check, doubled, source_files, with_value, without, write
 
-LEVELS = ["HD", "LOD", "SLOD1", "SLOD2", "SLOD3", "SLOD4"]
-
-
 def pick(rng, nodes):
     return rng.choice(nodes) if nodes else None
 
 
 def changed(source, node, value, rule, attribute="value"):
     return with_value(source, node, value, attribute), rule, node.line
-
-
-def level_of(e):
-    return e.value("lodLevel").replace("LODTYPES_DEPTH_", "")
 
 
 # --- entities
@@ -33,14 +26,13 @@ def parent_index(rng, s):
 
 
 def level(rng, s):
-    """A child as coarse as its parent in the same map; said at the link."""
-    linked = [e for e in s.entities() if e.number("parentIndex") >= 0 and not int(e.number("flags")) & 8 and
-              e.number("numChildren") == 0]
+    """A parent made as fine as its children; said at the link of each."""
+    linked = [e for e in s.entities() if e.number("parentIndex") >= 0 and not int(e.number("flags")) & 8]
     e = pick(rng, linked)
     if not e:
         return None
-    above = level_of(s.entities()[int(e.number("parentIndex"))])
-    return with_value(s, e.child("lodLevel"), "LODTYPES_DEPTH_" + above), "LOD003", e.child("parentIndex").line
+    above = s.entities()[int(e.number("parentIndex"))]
+    return with_value(s, above.child("lodLevel"), e.value("lodLevel")), "LOD003", e.child("parentIndex").line
 
 
 def child_count(rng, s):

@@ -58,7 +58,7 @@ def main():
     parser.add_argument("--edits", type=int, default=25, metavar="N", help="random edits (default: 25)")
     parser.add_argument("--kills", type=int, default=15, metavar="N", help="builds killed (default: 15)")
     parser.add_argument("--mutations", type=int, default=60, metavar="N", help="things broken (default: 60)")
-    parser.add_argument("--maps", type=int, default=60, metavar="N", help="maps of the larger world (default: 60)")
+    parser.add_argument("--maps", type=int, default=40, metavar="N", help="maps of the larger world (default: 40)")
     parser.add_argument("--seed", type=int, default=None, metavar="N", help="default: of the clock")
     parser.add_argument("--keep", action="store_true", help="leave the scratch folders of failed parts")
     args = parser.parse_args()

@@ -4,11 +4,15 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
+#include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 #include <optional>
 #include <system_error>
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/stat.h>
@@ -99,6 +103,24 @@ int write_stream(std::FILE* stream, std::string_view text) {
   const bool written = std::fwrite(text.data(), 1, text.size(), stream) == text.size() && std::fflush(stream) == 0;
   if (written) return 0;
   return errno != 0 ? errno : EIO;
+}
+
+void remove_stray_files(const std::string& folder, int64_t least_age_seconds) {
+  DIR* const handle = ::opendir(folder.c_str());
+  if (handle == nullptr) return;
+  while (const dirent* const entry = ::readdir(handle)) {
+    int pid = 0, end = 0;
+    unsigned number = 0;
+    // As temporary_path makes them.
+    if (std::sscanf(entry->d_name, ".meridian-%d-%u.tmp%n", &pid, &number, &end) != 2 || end == 0 ||
+        entry->d_name[end] != '\0' || pid <= 0 || ::kill(pid, 0) == 0 || errno != ESRCH)
+      continue;
+    struct stat status {};
+    if (::fstatat(::dirfd(handle), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode) &&
+        ::time(nullptr) - status.st_mtim.tv_sec >= least_age_seconds)
+      ::unlinkat(::dirfd(handle), entry->d_name, 0);
+  }
+  ::closedir(handle);
 }
 
 int create_parent_folders(const std::string& path) {

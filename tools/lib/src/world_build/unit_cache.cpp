@@ -64,6 +64,8 @@ std::vector<uint8_t> sealed(std::span<const uint8_t> bytes) {
   return out;
 }
 
+constexpr int64_t kStrayAge = 3600;  // no write of an entry takes so long [s]
+
 std::string_view view(const flatbuffers::String* s) { return s == nullptr ? std::string_view() : s->string_view(); }
 
 std::shared_ptr<const CompiledUnit> read_unit(const Digest& key, BuildCache::Blob blob) {
@@ -190,6 +192,7 @@ uint64_t BuildCache::trim(uint64_t limit) const {
   std::error_code ec;
   for (fs::recursive_directory_iterator it(folder_, ec), end; !ec && it != end; it.increment(ec)) {
     std::error_code one;
+    if (it->is_directory(one)) remove_stray_files(it->path().string(), kStrayAge);
     if (!it->is_regular_file(one) || one) continue;
     const std::string extension = it->path().extension().string();
     if (extension != ".unit" && extension != ".blob") continue;  // nothing of ours

@@ -173,6 +173,9 @@ class WorldBuilder {
     if (error == 0) error = lock_.take(lock, io_);
     if (error == EINTR) return report_.raise(kExitInterrupted), false;
     if (error != 0) return report_.environment(options_.output, "cannot write here: " + error_text(error)), false;
+    // The lock is ours, so whoever wrote here is done or dead.
+    for (const char* folder : {"", "/imap", "/ityp", "/gcfg", "/.worldc"})
+      remove_stray_files(options_.output + folder, 0);
     started_ = now_ns();
     has_state_ = load_state(state_path_, before_) && before_.settings == settings_hash();
     if (!has_state_) {

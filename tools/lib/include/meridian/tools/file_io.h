@@ -35,6 +35,10 @@ WriteResult write_file(const std::string& path, std::string_view text, WriteMode
 /// Writes and flushes. Returns errno's value, 0 if all bytes were taken.
 int write_stream(std::FILE* stream, std::string_view text);
 
+/// Deletes what writers that were killed left in a folder: temporary files of processes that are no more, and that are
+/// at least so old. Those of other hosts look the same: in a folder that hosts share, give an age beyond any write.
+void remove_stray_files(const std::string& folder, int64_t least_age_seconds);
+
 /// Makes the folders above `path`. Returns errno's value, 0 if they are there.
 int create_parent_folders(const std::string& path);
 
