@@ -335,7 +335,8 @@ TEST(LintWorld, TwoMapsOfOneNameNeedLayers) {
             "error : type file 'QA_T' given twice: qa_t.ytyp.xml, QA_T.ytyp.xml; give them to layers, or remove one\n");
   World layers;
   layers.map("qa_m", "").map("qa_m", "", 1);
-  EXPECT_EQ(layers.said("qa_m", "NAM004", 0) + layers.said("qa_m", "NAM004", 1), "");
+  EXPECT_EQ(layers.said("qa_m", "NAM004", 0) + layers.said("qa_m", "NAM004", 1),
+            "note : map 'qa_m' is shadowed by a later layer's\n");
 }
 
 // NAM005
