@@ -127,12 +127,11 @@ void LintWorld::add_composites(const LintUnit& file) {
     const schema::CompositeEntityType& c = *types->Get(i);
     if (c.name() == nullptr || c.name()->size() == 0) continue;
     const uint32_t name = hash_name(c.name()->string_view()).value;
-    const schema::Vec3 zero;
-    auto def = std::make_shared<schema::ArchetypeDef>(
-        c.lod_dist(), static_cast<schema::ArchetypeFlags>(0), schema::SpecialAttribute::none,
-        c.bb_min() == nullptr ? zero : *c.bb_min(), c.bb_max() == nullptr ? zero : *c.bb_max(),
-        c.bs_centre() == nullptr ? zero : *c.bs_centre(), c.bs_radius(), 0.0f, name, 0u, 0u, 0u, 0u,
-        schema::AssetType::ASSETLESS, 0u);
+    const auto point = [](const schema::Vec3* p) { return p == nullptr ? schema::Vec3() : *p; };
+    auto def = std::make_shared<schema::ArchetypeDef>(c.lod_dist(), static_cast<schema::ArchetypeFlags>(0),
+                                                      schema::SpecialAttribute::none, point(c.bb_min()),
+                                                      point(c.bb_max()), point(c.bs_centre()), c.bs_radius(), 0.0f,
+                                                      name, 0u, 0u, 0u, 0u, schema::AssetType::ASSETLESS, 0u);
     archetypes_.try_emplace(name, ArchetypeRef{&file, i, true, def.get(), nullptr, nullptr});
     composites_.push_back(std::move(def));
   }

@@ -100,6 +100,7 @@ void lint_clashes(LintContext& c) {
       f.related.push_back({clash.first, "", "the first one"});
       continue;
     }
+    if (c.unit.types == nullptr) continue;  // only type files have archetypes that clash
     const uint32_t name = c.unit.types->archetypes()->Get(clash.index)->name();
     LintFinding& f = c.report(
         rules::duplicate_archetype, clash.identical ? Severity::warning : rules::duplicate_archetype.severity,
