@@ -111,6 +111,8 @@ def damaged_memory(kit, rounds):
         for path in victims:
             data = bytearray(open(path, "rb").read())
             how = rng.randrange(4)
+            if not data:  # nothing in it to flip or cut
+                how = 3
             if how == 0:
                 data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
             elif how == 1:
