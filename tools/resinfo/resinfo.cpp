@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <exception>
 #include <memory>
 #include <string>
 #include <utility>
@@ -31,12 +30,8 @@ const std::vector<std::pair<int, std::string>> kExitCodes = {
 
 ProgramDoc doc_of(std::string name, std::string summary, std::string operands, std::string description,
                   std::vector<std::pair<std::string, std::string>> examples) {
-  ProgramDoc doc;
-  doc.name = std::move(name);
-  doc.summary = std::move(summary);
-  doc.operands = std::move(operands);
-  doc.description = std::move(description);
-  doc.examples = std::move(examples);
+  ProgramDoc doc = program_doc(std::move(name), std::move(summary), std::move(operands), std::move(description),
+                               std::move(examples));
   doc.exit_codes = kExitCodes;
   return doc;
 }
@@ -122,25 +117,14 @@ class Resinfo {
   }
 
   int run(std::span<const char* const> args) {
-    try {
-      main(args);
-    } catch (const std::bad_alloc&) {
-      report_.environment("", "out of memory");
-    } catch (const std::exception& e) {
-      report_.internal("", std::string("internal fault: ") + e.what());
-    }
-    return report_.finish(diag_);
+    return run_program(report_, diag_, [&] { main(args); });
   }
 
  private:
   void main(std::span<const char* const> args) {
     const std::vector<const CommandLine*> lines = {&top_,    &dump_,  &diff_, &verify_,
                                                    &schema_, &stats_, &list_, &extract_};
-    constexpr std::string_view kGenerate = "--generate=";
-    if (args.size() == 1 && std::string_view(args[0]).starts_with(kGenerate)) {
-      const std::string text = generated_doc(std::string_view(args[0]).substr(kGenerate.size()), lines);
-      return text.empty() ? report_.usage("--generate takes man, bash, zsh, fish or markdown") : report_.print(text);
-    }
+    if (answer_generate(args, lines, report_)) return;
     std::string error;
     if (args.empty()) return report_.usage("no command; --help lists them");
     const std::string command = args[0];

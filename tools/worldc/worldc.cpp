@@ -2,30 +2,16 @@
 #include "worldc.h"
 
 #include <array>
-#include <exception>
-#include <new>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "meridian/tools/json_writer.h"
 #include "meridian/tools/world_build.h"
 
 namespace meridian::tools {
 namespace {
 
-ProgramDoc doc_of(std::string name, std::string summary, std::string operands, std::string description,
-                  std::vector<std::pair<std::string, std::string>> examples) {
-  ProgramDoc doc;
-  doc.name = std::move(name);
-  doc.summary = std::move(summary);
-  doc.operands = std::move(operands);
-  doc.description = std::move(description);
-  doc.examples = std::move(examples);
-  return doc;
-}
-
-std::string stats_text(const WorldBuildTotals& t, std::string_view form) {
+std::string totals_text(const WorldBuildTotals& t, std::string_view form) {
   const std::array<std::pair<const char*, uint64_t>, 14> counts{{{"sources", t.sources},
                                                                  {"maps", t.maps},
                                                                  {"type_files", t.types},
@@ -46,30 +32,7 @@ std::string stats_text(const WorldBuildTotals& t, std::string_view form) {
                                                              {"lint", t.lint_seconds},
                                                              {"write", t.write_seconds},
                                                              {"total", t.total_seconds}}};
-  std::string out;
-  if (form == "json") {
-    JsonWriter json(out);
-    json.begin_object();
-    json.member("version", 1);
-    json.member("tool", "worldc");
-    for (const auto& [name, count] : counts) json.member(name, count);
-    json.key("seconds");
-    json.begin_object();
-    for (const auto& [name, seconds] : times) json.member(name, seconds);
-    json.end_object();
-    json.end_object();
-    return out += '\n';
-  }
-  char text[64];
-  for (const auto& [name, count] : counts) {
-    std::snprintf(text, sizeof text, "%-15s %14llu\n", name, static_cast<unsigned long long>(count));
-    out += text;
-  }
-  for (const auto& [name, seconds] : times) {
-    std::snprintf(text, sizeof text, "%-7s seconds %14.6f\n", name, seconds);
-    out += text;
-  }
-  return out;
+  return stats_text("worldc", form, 15, counts, times);
 }
 
 /// One run: the command lines of all commands, of which one is parsed.
@@ -78,27 +41,30 @@ class Worldc {
   explicit Worldc(ToolIo& io)
       : report_(io, "worldc"),
         io_(io),
-        top_(doc_of("worldc", "build and check whole worlds", "COMMAND SOURCE...",
-                    "Commands: build (compile, link and pack all that is below some folders, as far as it changed), "
-                    "check (all the rules, nothing written). 'worldc COMMAND --help' tells more.",
-                    {{"worldc check maps/", "find what is wrong before it ships"},
-                     {"worldc build maps/ -o build/world", "make the files that a game loads"}})),
-        build_(doc_of("worldc build", "compile, link and pack a world", "SOURCE... -o DIR",
-                      "Finds maps, type files, manifests and game configurations below the SOURCE folders by what is "
-                      "in them, compiles what changed since the last build, links all maps (LOD sets over maps, cooked "
-                      "descriptor blocks), checks everything, and writes DIR: a file each for maps (imap/), type files "
-                      "(ityp/) and configurations (gcfg/), and world.mpk with all of them. With errors nothing is "
-                      "written. DIR/.worldc holds what the next build needs to know; it may be deleted.",
-                      {{"worldc build maps/ -o build/world", "build what changed"},
-                       {"worldc build base/ --layer patch/ -o build/world", "with files of patch/ in place of base's"},
-                       {"worldc build maps/ -o build/world --explain-rebuild", "say why each output is made again"}})),
-        check_(doc_of("worldc check", "check a world", "SOURCE...",
-                      "Runs all rules over the maps, type files, manifests and configurations below the SOURCE "
-                      "folders, with everything linked: archetypes, LOD parents over files, child counts, extents, "
-                      "flags, light twins, manifests. Nothing is written but by --fix.",
-                      {{"worldc check maps/", "find what is wrong before it ships"},
-                       {"worldc check maps/ --fix=preview", "show what --fix would change"},
-                       {"worldc check maps/ -Werror --diagnostics=sarif --diagnostics-file check.sarif", "in CI"}})) {
+        top_(program_doc(
+            "worldc", "build and check whole worlds", "COMMAND SOURCE...",
+            "Commands: build (compile, link and pack all that is below some folders, as far as it changed), "
+            "check (all the rules, nothing written). 'worldc COMMAND --help' tells more.",
+            {{"worldc check maps/", "find what is wrong before it ships"},
+             {"worldc build maps/ -o build/world", "make the files that a game loads"}})),
+        build_(program_doc(
+            "worldc build", "compile, link and pack a world", "SOURCE... -o DIR",
+            "Finds maps, type files, manifests and game configurations below the SOURCE folders by what is "
+            "in them, compiles what changed since the last build, links all maps (LOD sets over maps, cooked "
+            "descriptor blocks), checks everything, and writes DIR: a file each for maps (imap/), type files "
+            "(ityp/) and configurations (gcfg/), and world.mpk with all of them. With errors nothing is "
+            "written. DIR/.worldc holds what the next build needs to know; it may be deleted.",
+            {{"worldc build maps/ -o build/world", "build what changed"},
+             {"worldc build base/ --layer patch/ -o build/world", "with files of patch/ in place of base's"},
+             {"worldc build maps/ -o build/world --explain-rebuild", "say why each output is made again"}})),
+        check_(
+            program_doc("worldc check", "check a world", "SOURCE...",
+                        "Runs all rules over the maps, type files, manifests and configurations below the SOURCE "
+                        "folders, with everything linked: archetypes, LOD parents over files, child counts, extents, "
+                        "flags, light twins, manifests. Nothing is written but by --fix.",
+                        {{"worldc check maps/", "find what is wrong before it ships"},
+                         {"worldc check maps/ --fix=preview", "show what --fix would change"},
+                         {"worldc check maps/ -Werror --diagnostics=sarif --diagnostics-file check.sarif", "in CI"}})) {
     for (CommandLine* line : {&build_, &check_}) {
       line->operands(sources_);
       line->group("World");
@@ -125,7 +91,7 @@ class Worldc {
     for (CommandLine* line : {&build_, &check_}) {
       compile_.declare(*line, false);
       line->group("Checks");
-      line->flag("--allow-missing-archetypes", options_.compile.allow_missing_archetypes,
+      line->flag("--allow-missing-archetypes", compile_.compile.allow_missing_archetypes,
                  "an archetype that no type file defines is a warning");
       line->choice("--fix", {"write", "preview"}, fix_,
                    "rewrite the sources where the right value is certain, or only show the difference", true);
@@ -143,30 +109,15 @@ class Worldc {
   }
 
   int run(std::span<const char* const> args) {
-    try {
-      main(args);
-    } catch (const std::bad_alloc&) {
-      report_.environment("", "out of memory");
-    } catch (const std::exception& e) {
-      report_.internal("", std::string("internal fault: ") + e.what());
-    } catch (...) {
-      report_.internal("", "internal fault");
-    }
-    return report_.finish(diag_);
+    return run_program(report_, diag_, [&] { main(args); });
   }
 
  private:
   void main(std::span<const char* const> args) {
-    constexpr std::string_view kGenerate = "--generate=";
-    if (args.size() == 1 && std::string_view(args[0]).starts_with(kGenerate)) {
-      const std::array<const CommandLine*, 3> lines{&top_, &build_, &check_};
-      const std::string text = generated_doc(std::string_view(args[0]).substr(kGenerate.size()), lines);
-      return text.empty() ? report_.usage("--generate takes man, bash, zsh, fish or markdown") : report_.print(text);
-    }
-    const ExpandedArguments expanded = expand_response_files(args);
-    if (!diag_.peek(expanded.arguments))
-      return report_.usage("the file of --diagnostics-file has another use in this line too");
-    if (!expanded.error.empty()) return report_.environment(expanded.error_path, expanded.error);
+    const std::array<const CommandLine*, 3> lines{&top_, &build_, &check_};
+    if (answer_generate(args, lines, report_)) return;
+    ExpandedArguments expanded;
+    if (!expand_arguments(args, diag_, report_, expanded)) return;
     std::vector<std::string> rest = expanded.arguments;
     CommandLine* line = &top_;
     if (!rest.empty() && (rest[0] == "build" || rest[0] == "check")) {
@@ -185,16 +136,14 @@ class Worldc {
     if (answer_rule_questions(diag_, report_)) return;
     if (!read_options(*line, error)) return report_.usage(error);
     const WorldBuildTotals totals = build_world(options_, io_, report_);
-    if (!stats_.empty()) report_.print(stats_text(totals, stats_));
+    if (!stats_.empty()) report_.print(totals_text(totals, stats_));
   }
 
   bool read_options(const CommandLine& line, std::string& error) {
-    const bool allow_missing = options_.compile.allow_missing_archetypes;
     if (!compile_.read(error)) return false;
     options_.compile = compile_.compile;
-    options_.compile.allow_missing_archetypes = allow_missing;
-    options_.compile.extents = extents_ == "fix" ? Repair::fix : extents_ == "union" ? Repair::unite : Repair::keep;
-    options_.compile.flags = flags_ == "fix" ? Repair::fix : Repair::keep;
+    options_.compile.extents = repair_of(extents_);
+    options_.compile.flags = repair_of(flags_);
     if (sources_.empty()) return error = "a source folder is needed", false;
     if (&line == &build_ && options_.output.empty()) return error = "-o DIR is needed", false;
     for (const std::string& path : sources_) options_.layers.push_back({path, path, 0});
@@ -209,10 +158,7 @@ class Worldc {
     options_.fix = fix_ == "write";
     options_.fix_preview = fix_ == "preview";
     if (!fix_.empty() && !options_.compile.lint) return error = "--fix needs the rules; leave --no-lint out", false;
-    if (!diag_.owns_stderr())
-      options_.progress = diag_.verbose                            ? ProgressStyle::lines
-                          : io_.stderr_is_terminal && !diag_.quiet ? ProgressStyle::bar
-                                                                   : ProgressStyle::none;
+    options_.progress = diag_.progress_style(io_);
     return true;
   }
 

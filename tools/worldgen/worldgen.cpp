@@ -5,16 +5,13 @@
 
 #include <array>
 #include <cstdio>
-#include <exception>
 #include <memory>
-#include <new>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "meridian/tools/json_writer.h"
 #include "meridian/tools/progress.h"
 #include "meridian/tools/tool_options.h"
 #include "meridian/tools/world_gen.h"
@@ -47,7 +44,7 @@ ProgramDoc doc() {
   return out;
 }
 
-std::string stats_text(const WorldTotals& t, std::string_view form) {
+std::string totals_text(const WorldTotals& t, std::string_view form) {
   const std::array<std::pair<const char*, uint64_t>, 16> counts{{{"areas", t.areas},
                                                                  {"maps", t.maps},
                                                                  {"type_files", t.type_files},
@@ -65,31 +62,7 @@ std::string stats_text(const WorldTotals& t, std::string_view form) {
                                                                  {"unchanged", t.unchanged},
                                                                  {"bytes", t.bytes}}};
   const std::array<std::pair<const char*, double>, 2> times{{{"plan", t.plan_seconds}, {"total", t.total_seconds}}};
-  std::string out;
-  if (form == "json") {
-    JsonWriter json(out);
-    json.begin_object();
-    json.member("version", 1);
-    json.member("tool", "worldgen");
-    for (const auto& [name, count] : counts) json.member(name, count);
-    json.key("seconds");
-    json.begin_object();
-    for (const auto& [name, seconds] : times) json.member(name, seconds);
-    json.end_object();
-    json.end_object();
-    out += '\n';
-    return out;
-  }
-  char text[64];
-  for (const auto& [name, count] : counts) {
-    std::snprintf(text, sizeof text, "%-17s %14llu\n", name, static_cast<unsigned long long>(count));
-    out += text;
-  }
-  for (const auto& [name, seconds] : times) {
-    std::snprintf(text, sizeof text, "%-9s seconds %14.6f\n", name, seconds);
-    out += text;
-  }
-  return out;
+  return stats_text("worldgen", form, 17, counts, times);
 }
 
 /// One run of the program.
@@ -122,28 +95,15 @@ class Worldgen {
   }
 
   int run(std::span<const char* const> args) {
-    try {
-      main(args);
-    } catch (const std::bad_alloc&) {
-      report_.environment("", "out of memory");
-    } catch (const std::exception& e) {
-      report_.internal("", std::string("internal fault: ") + e.what());
-    }
-    return report_.finish(diag_);
+    return run_program(report_, diag_, [&] { main(args); });
   }
 
  private:
   void main(std::span<const char* const> args) {
-    constexpr std::string_view kGenerate = "--generate=";
-    if (args.size() == 1 && std::string_view(args[0]).starts_with(kGenerate)) {
-      const CommandLine* const line = &line_;
-      const std::string text = generated_doc(std::string_view(args[0]).substr(kGenerate.size()), {&line, 1});
-      return text.empty() ? report_.usage("--generate takes man, bash, zsh, fish or markdown") : report_.print(text);
-    }
-    const ExpandedArguments expanded = expand_response_files(args);
-    if (!diag_.peek(expanded.arguments))
-      return report_.usage("the file of --diagnostics-file has another use in this line too");
-    if (!expanded.error.empty()) return report_.environment(expanded.error_path, expanded.error);
+    const CommandLine* const line = &line_;
+    if (answer_generate(args, {&line, 1}, report_)) return;
+    ExpandedArguments expanded;
+    if (!expand_arguments(args, diag_, report_, expanded)) return;
     std::string error;
     const bool parsed = line_.parse(expanded.arguments, error);
     if (help_) return report_.print(help_text(line_));
@@ -194,7 +154,7 @@ class Worldgen {
     if (progress != nullptr) progress->finish();
     if (!result.error.empty()) report_.environment(result.error_path, result.error);
     if (result.cancelled) return report_.raise(kExitInterrupted);
-    if (result.error.empty() && !stats_.empty()) report_.print(stats_text(result.totals, stats_));
+    if (result.error.empty() && !stats_.empty()) report_.print(totals_text(result.totals, stats_));
   }
 
   ToolIo& io_;

@@ -42,6 +42,17 @@ struct CommandLine::Target {
   uint64_t min = 0, max = 0;
 };
 
+ProgramDoc program_doc(std::string name, std::string summary, std::string operands, std::string description,
+                       std::vector<std::pair<std::string, std::string>> examples) {
+  ProgramDoc doc;
+  doc.name = std::move(name);
+  doc.summary = std::move(summary);
+  doc.operands = std::move(operands);
+  doc.description = std::move(description);
+  doc.examples = std::move(examples);
+  return doc;
+}
+
 CommandLine::CommandLine(ProgramDoc doc) : doc_(std::move(doc)) {}
 CommandLine::~CommandLine() = default;
 

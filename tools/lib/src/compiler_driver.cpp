@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <exception>
 #include <memory>
 #include <set>
 #include <unordered_map>
@@ -15,7 +14,6 @@
 
 #include "compile_run.h"
 #include "meridian/tools/binding.h"
-#include "meridian/tools/json_writer.h"
 
 namespace meridian::tools {
 namespace {
@@ -32,7 +30,7 @@ struct SchemaOptions {
   }
 };
 
-std::string stats_text(const RunTotals& totals, std::string_view form, std::string_view tool) {
+std::string totals_text(const RunTotals& totals, std::string_view form, std::string_view tool) {
   const CompileStats& sum = totals.sum;
   const std::array<std::pair<const char*, uint64_t>, 9> counts{{{"inputs", totals.inputs},
                                                                 {"written", totals.written},
@@ -49,31 +47,7 @@ std::string stats_text(const RunTotals& totals, std::string_view form, std::stri
                                                              {"build", sum.build_seconds},
                                                              {"write", totals.write_seconds},
                                                              {"total", totals.total_seconds}}};
-  std::string out;
-  if (form == "json") {
-    JsonWriter json(out);
-    json.begin_object();
-    json.member("version", 1);
-    json.member("tool", tool);
-    for (const auto& [name, count] : counts) json.member(name, count);
-    json.key("seconds");
-    json.begin_object();
-    for (const auto& [name, seconds] : times) json.member(name, seconds);
-    json.end_object();
-    json.end_object();
-    out += '\n';
-    return out;
-  }
-  char text[64];
-  for (const auto& [name, count] : counts) {
-    std::snprintf(text, sizeof text, "%-15s %14llu\n", name, static_cast<unsigned long long>(count));
-    out += text;
-  }
-  for (const auto& [name, seconds] : times) {
-    std::snprintf(text, sizeof text, "%-7s seconds %14.6f\n", name, seconds);
-    out += text;
-  }
-  return out;
+  return stats_text(tool, form, 15, counts, times);
 }
 
 class Driver {
@@ -92,30 +66,15 @@ class Driver {
   }
 
   int run(std::span<const char* const> args) {
-    try {
-      main(args);
-    } catch (const std::bad_alloc&) {
-      report_.environment("", "out of memory");
-    } catch (const std::exception& e) {
-      report_.internal("", std::string("internal fault: ") + e.what());
-    } catch (...) {
-      report_.internal("", "internal fault");
-    }
-    return report_.finish(diag_);
+    return run_program(report_, diag_, [&] { main(args); });
   }
 
  private:
   void main(std::span<const char* const> args) {
-    constexpr std::string_view kGenerate = "--generate=";
-    if (args.size() == 1 && std::string_view(args[0]).starts_with(kGenerate)) {
-      const CommandLine* const line = &line_;
-      const std::string text = generated_doc(std::string_view(args[0]).substr(kGenerate.size()), {&line, 1});
-      return text.empty() ? report_.usage("--generate takes man, bash, zsh, fish or markdown") : report_.print(text);
-    }
-    const ExpandedArguments expanded = expand_response_files(args);
-    if (!diag_.peek(expanded.arguments))
-      return report_.usage("the file of --diagnostics-file has another use in this line too");
-    if (!expanded.error.empty()) return report_.environment(expanded.error_path, expanded.error);
+    const CommandLine* const line = &line_;
+    if (answer_generate(args, {&line, 1}, report_)) return;
+    ExpandedArguments expanded;
+    if (!expand_arguments(args, diag_, report_, expanded)) return;
     dependencies_ = expanded.response_files;
 
     std::string error;
@@ -360,15 +319,12 @@ class Driver {
     settings.fail_fast = run_.fail_fast;
     settings.tool = tool_.doc.name;
     settings.fix = lint_.fix == "write" ? FixMode::write : lint_.fix == "preview" ? FixMode::preview : FixMode::none;
-    if (!diag_.owns_stderr())
-      settings.progress = diag_.verbose                            ? ProgressStyle::lines
-                          : io_.stderr_is_terminal && !diag_.quiet ? ProgressStyle::bar
-                                                                   : ProgressStyle::none;
+    settings.progress = diag_.progress_style(io_);
     std::vector<DepfileRule> rules;
     const RunTotals totals = run_jobs(jobs_, settings, io_, report_, rules);
     if (io_.cancelled()) return report_.raise(kExitInterrupted);
     if (report_.exit_code() == kExitDone && !output_.depfile.empty()) write_depfile(rules);
-    if (!run_.stats.empty()) report_.print(stats_text(totals, run_.stats, tool_.doc.name));
+    if (!run_.stats.empty()) report_.print(totals_text(totals, run_.stats, tool_.doc.name));
   }
 
   void write_depfile(std::vector<DepfileRule>& rules) {

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <exception>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -10,6 +12,7 @@
 #include "meridian/base/version.h"
 #include "meridian/resource/fingerprint.h"
 #include "meridian/tools/inputs.h"
+#include "meridian/tools/json_writer.h"
 #include "meridian/tools/lint.h"
 #include "meridian/tools/resource_view.h"
 #include "meridian/tools/rule_pages.h"
@@ -167,6 +170,16 @@ bool CompileOptionsGroup::read(std::string& error) {
   return true;
 }
 
+ProgressStyle DiagOptions::progress_style(const ToolIo& io) const {
+  if (owns_stderr()) return ProgressStyle::none;
+  if (verbose) return ProgressStyle::lines;
+  return io.stderr_is_terminal && !quiet ? ProgressStyle::bar : ProgressStyle::none;
+}
+
+Repair repair_of(std::string_view word) {
+  return word == "fix" ? Repair::fix : word == "union" ? Repair::unite : Repair::keep;
+}
+
 void LintOptionsGroup::declare(CommandLine& line, bool is_map) {
   line.group("Checks");
   line.texts("--types", "FILE", types, "compiled type file (.ityp) whose archetypes are looked up", ValueHint::file);
@@ -183,8 +196,8 @@ void LintOptionsGroup::declare(CommandLine& line, bool is_map) {
 bool LintOptionsGroup::read(CompileOptions& compile, const DiagnosticPolicy& policy, std::string& error,
                             std::string& path, int& exit_code) {
   compile.allow_missing_archetypes = allow_missing;
-  compile.extents = extents == "fix" ? Repair::fix : extents == "union" ? Repair::unite : Repair::keep;
-  compile.flags = flags == "fix" ? Repair::fix : Repair::keep;
+  compile.extents = repair_of(extents);
+  compile.flags = repair_of(flags);
   compile.lod_size = policy.severity_of(rules::lod_size, Severity::warning).has_value();
   exit_code = kExitUsage;
   if (!fix.empty() && !compile.lint) return error = "--fix needs the rules; leave --no-lint out", false;
@@ -274,6 +287,68 @@ int Report::finish(const DiagOptions& options) {
   }
   if (!text.empty() && write_stream(io_.err, text) != 0) raise(kExitEnvironment);
   return exit_;
+}
+
+int run_program(Report& report, const DiagOptions& options, const std::function<void()>& body) {
+  try {
+    body();
+  } catch (const std::bad_alloc&) {
+    report.environment("", "out of memory");
+  } catch (const std::exception& e) {
+    report.internal("", std::string("internal fault: ") + e.what());
+  } catch (...) {
+    report.internal("", "internal fault");
+  }
+  return report.finish(options);
+}
+
+bool answer_generate(std::span<const char* const> args, std::span<const CommandLine* const> lines, Report& report) {
+  constexpr std::string_view kGenerate = "--generate=";
+  if (args.size() != 1 || !std::string_view(args[0]).starts_with(kGenerate)) return false;
+  const std::string text = generated_doc(std::string_view(args[0]).substr(kGenerate.size()), lines);
+  if (text.empty())
+    report.usage("--generate takes man, bash, zsh, fish or markdown");
+  else
+    report.print(text);
+  return true;
+}
+
+bool expand_arguments(std::span<const char* const> args, DiagOptions& options, Report& report, ExpandedArguments& out) {
+  out = expand_response_files(args);
+  if (!options.peek(out.arguments))
+    return report.usage("the file of --diagnostics-file has another use in this line too"), false;
+  if (!out.error.empty()) return report.environment(out.error_path, out.error), false;
+  return true;
+}
+
+std::string stats_text(std::string_view tool, std::string_view form, int width,
+                       std::span<const std::pair<const char*, uint64_t>> counts,
+                       std::span<const std::pair<const char*, double>> seconds) {
+  std::string out;
+  if (form == "json") {
+    JsonWriter json(out);
+    json.begin_object();
+    json.member("version", 1);
+    json.member("tool", tool);
+    for (const auto& [name, count] : counts) json.member(name, count);
+    json.key("seconds");
+    json.begin_object();
+    for (const auto& [name, value] : seconds) json.member(name, value);
+    json.end_object();
+    json.end_object();
+    return out += '\n';
+  }
+  char text[64];
+  for (const auto& [name, count] : counts) {
+    std::snprintf(text, sizeof text, "%-*s %14llu\n", width, name, static_cast<unsigned long long>(count));
+    out += text;
+  }
+  constexpr int kUnit = 8;  // of " seconds", which stands in the same column
+  for (const auto& [name, value] : seconds) {
+    std::snprintf(text, sizeof text, "%-*s seconds %14.6f\n", width - kUnit, name, value);
+    out += text;
+  }
+  return out;
 }
 
 bool answer_rule_questions(const DiagOptions& options, Report& report) {

@@ -79,6 +79,10 @@ struct ProgramDoc {
   std::vector<std::pair<int, std::string>> exit_codes{};        ///< empty: those of the compilers
 };
 
+/// The parts that most have; exit codes are those of the compilers.
+ProgramDoc program_doc(std::string name, std::string summary, std::string operands, std::string description,
+                       std::vector<std::pair<std::string, std::string>> examples);
+
 /// The options of one program or subcommand.
 /// Threads: main.
 class CommandLine {

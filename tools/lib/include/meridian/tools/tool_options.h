@@ -4,6 +4,7 @@
 /// run. `declare` puts a group into a command line, `read` checks what was given and turns words into values.
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,6 +14,7 @@
 #include "meridian/tools/compile.h"
 #include "meridian/tools/diagnostics.h"
 #include "meridian/tools/file_io.h"
+#include "meridian/tools/progress.h"
 
 namespace meridian::tools {
 
@@ -53,6 +55,8 @@ struct DiagOptions {
   /// file is named a second time in the line; it's not used then, lest the complaint overwrites an input.
   bool peek(std::span<const std::string> arguments);
 
+  /// How progress is shown where `io` writes.
+  ProgressStyle progress_style(const ToolIo& io) const;
   /// True if standard error takes nothing but one document.
   bool owns_stderr() const { return format != DiagnosticFormat::text && file.empty(); }
 };
@@ -68,6 +72,9 @@ struct CompileOptionsGroup {
   void declare(CommandLine& line, bool selects_configs);
   bool read(std::string& error);
 };
+
+/// "keep", "fix" or "union", as --extents and --flags take them.
+Repair repair_of(std::string_view word);
 
 /// What rules may look at beyond the file itself, and what is done about what they find.
 struct LintOptionsGroup {
@@ -115,6 +122,22 @@ class Report {
   DiagnosticLog log_;
   int exit_ = kExitDone;
 };
+
+/// Runs the body of a program and gives its exit code. What it throws becomes a diagnostic of its own, and whatever
+/// happens, the report is written.
+int run_program(Report& report, const DiagOptions& options, const std::function<void()>& body);
+
+/// --generate=KIND as the only argument. True if it was asked for and answered (or refused). The first line is the
+/// program; the others are its subcommands.
+bool answer_generate(std::span<const char* const> args, std::span<const CommandLine* const> lines, Report& report);
+
+/// Replaces response files and looks for the form of messages. False: the report says what is wrong.
+bool expand_arguments(std::span<const char* const> args, DiagOptions& options, Report& report, ExpandedArguments& out);
+
+/// What --stats prints, as lines with names `width` wide, or as JSON.
+std::string stats_text(std::string_view tool, std::string_view form, int width,
+                       std::span<const std::pair<const char*, uint64_t>> counts,
+                       std::span<const std::pair<const char*, double>> seconds);
 
 /// --list-rules and --explain. True if one of them was asked for and answered (or refused).
 bool answer_rule_questions(const DiagOptions& options, Report& report);
