@@ -18,7 +18,7 @@ struct Miss {
 };
 
 /// The side on which `inner` sticks out most.
-Miss worst_miss(const BoxD& outer, const BoxD& inner, double more_slack = 0) {
+Miss worst_miss(const Bounds& outer, const Bounds& inner, double more_slack = 0) {
   Miss worst;
   for (int axis = 0; axis < 3; ++axis) {
     // Floats are a few hundredths of a metre apart at the border of the world.
@@ -37,7 +37,7 @@ std::string side(const Miss& m) { return std::string(m.above ? "+" : "-") + "xyz
 
 void lint_extents(LintContext& c) {
   const schema::MapData& map = *c.unit.map;
-  const BoxD declared = declared_entities_box(map), streaming = declared_streaming_box(map);
+  const Bounds declared = declared_entities_box(map), streaming = declared_streaming_box(map);
   for (const auto& [box, name] : {std::pair(declared, "entitiesExtents"), std::pair(streaming, "streamingExtents")})
     for (int axis = 0; axis < 3; ++axis)
       if (box.min[axis] > box.max[axis]) {
@@ -51,8 +51,8 @@ void lint_extents(LintContext& c) {
     c.report(rules::inverted_extents, std::string("streamingExtents") + (outside.above ? "Max" : "Min"), "",
              "entitiesExtents leave streamingExtents by " + shown(outside.by) + " m on " + side(outside));
   const MapExtents computed = compute_extents(c.world, c.unit);
-  if (computed.entities.is_empty()) return;
-  const auto check = [&](const BoxD& outer, const std::vector<PartBox>& parts, const char* name, bool streams) {
+  if (computed.entities.empty()) return;
+  const auto check = [&](const Bounds& outer, const std::vector<PartBox>& parts, const char* name, bool streams) {
     // One finding an axis side would drown the rest: the worst part is named, and how many there are.
     Miss worst;
     const PartBox* who = nullptr;
@@ -72,7 +72,7 @@ void lint_extents(LintContext& c) {
       message += " (" + std::to_string(computed.unknown_archetypes) + " entities have no known archetype)";
     LintFinding& f =
         c.report(rules::extents, std::string(name) + (worst.above ? "Max" : "Min"), "", std::move(message));
-    f.related.push_back({&c.unit, who->path, "this part"});
+    f.related.push_back({&c.unit, indexed(who->array, who->index), "this part"});
     // The box is known only if every part of it is.
     if (computed.unknown_archetypes == 0 && c.world.options().types_are_known) add_extent_fixes(computed, f);
   };

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "lint/entity_links.h"
 #include "lint/lint_context.h"
 #include "meridian/schemas/imap_generated.h"
 #include "meridian/schemas/ityp_generated.h"
@@ -22,11 +23,11 @@ struct Collector {
   MapExtents& out;
 
   /// `margin`: how much further the streaming box of this part reaches; `agreed`: how much of that all tools take.
-  void add(const BoxD& box, double margin, double agreed, const char* noun, uint32_t index, std::string path) {
-    if (box.is_empty()) return;
+  void add(const Bounds& box, double margin, double agreed, const char* noun, const char* array, uint32_t index) {
+    if (box.empty()) return;
     out.entities.add(box);
     out.streaming.add(box.grown(margin));
-    out.parts.push_back({box, box.grown(agreed), 0, noun, index, std::move(path)});
+    out.parts.push_back({box, box.grown(agreed), 0, noun, array, index});
   }
 };
 
@@ -40,7 +41,7 @@ void add_entities(Collector& to, const LintWorld& world, const LintUnit& unit) {
   for (uint32_t i = 0; i < map.entities()->size(); ++i) {
     const schema::EntityDef& e = *map.entities()->Get(i);
     const ArchetypeRef* const ref = world.find_archetype(e.archetype_name());
-    BoxD box;
+    Bounds box;
     if (ref == nullptr) {
       ++to.out.unknown_archetypes;
       box.add(point_of(e.position()));
@@ -49,7 +50,7 @@ void add_entities(Collector& to, const LintWorld& world, const LintUnit& unit) {
                        Turn(e.rotation(), !is_interior[i]));
     }
     const double reach = draw_distance(world, unit, e);
-    to.add(box, reach, reach, "entity", i, indexed("entities", i));
+    to.add(box, reach, reach, "entity", "entities", i);
   }
 }
 
@@ -63,20 +64,20 @@ void add_occluders(Collector& to, const schema::MapData& map) {
       const double l = b.length() / 8.0, w = b.width() / 8.0, h = b.height() / 8.0;
       const Point half{std::abs(s) * std::abs(l) + std::abs(k) * std::abs(w),
                        std::abs(k) * std::abs(l) + std::abs(s) * std::abs(w), std::abs(h)};
-      BoxD box;
+      Bounds box;
       box.add(centre - half);
       box.add(centre + half);
-      to.add(box, kOccluderMargin, 0, "box occluder", i, indexed("boxOccluders", i));
+      to.add(box, kOccluderMargin, 0, "box occluder", "boxOccluders", i);
       to.out.parts.back().slack = kOccluderStep;
     }
   if (map.occlude_models() != nullptr)
     for (uint32_t i = 0; i < map.occlude_models()->size(); ++i) {
       const schema::OccludeModel& m = *map.occlude_models()->Get(i);
       if (m.bmin() == nullptr || m.bmax() == nullptr) continue;
-      BoxD box;
+      Bounds box;
       box.add(point_of(*m.bmin()));
       box.add(point_of(*m.bmax()));
-      to.add(box, kOccluderMargin, 0, "occluder mesh", i, indexed("occludeModels", i));
+      to.add(box, kOccluderMargin, 0, "occluder mesh", "occludeModels", i);
     }
 }
 
@@ -86,10 +87,10 @@ void add_grass(Collector& to, const schema::MapData& map) {
   for (uint32_t i = 0; i < grass->size(); ++i) {
     const schema::GrassInstanceListDef& g = *grass->Get(i);
     if (g.batch_aabb() == nullptr) continue;
-    BoxD box;
+    Bounds box;
     box.add(point_of(g.batch_aabb()->min()));
     box.add(point_of(g.batch_aabb()->max()));
-    to.add(box, g.lod_dist(), g.lod_dist(), "grass batch", i, "instancedData." + indexed("GrassInstanceList", i));
+    to.add(box, g.lod_dist(), g.lod_dist(), "grass batch", "instancedData.GrassInstanceList", i);
   }
 }
 
@@ -99,18 +100,18 @@ void add_small_parts(Collector& to, const schema::MapData& map) {
       const schema::CarGen& g = *map.car_generators()->Get(i);
       const double length = std::sqrt(double{g.orient_x()} * g.orient_x() + double{g.orient_y()} * g.orient_y());
       const double reach = std::max(length, std::abs(double{g.perpendicular_length()})) / 2;
-      BoxD whole, point;
+      Bounds whole, point;
       whole.add(point_of(g.position()));
       point = whole;
       to.out.entities.add(whole.grown(reach));
       to.out.streaming.add(whole.grown(2 * reach));
-      to.out.parts.push_back({point, point, 0, "car generator", i, indexed("carGenerators", i)});
+      to.out.parts.push_back({point, point, 0, "car generator", "carGenerators", i});
     }
   if (map.time_cycle_modifiers() != nullptr)
     for (uint32_t i = 0; i < map.time_cycle_modifiers()->size(); ++i) {
       // One tool counts them, the other does not: they widen the box, and nobody is told.
       const schema::TimeCycleModifier& m = *map.time_cycle_modifiers()->Get(i);
-      BoxD box;
+      Bounds box;
       box.add(point_of(m.min_extents()));
       box.add(point_of(m.max_extents()));
       to.out.entities.add(box);
@@ -120,7 +121,7 @@ void add_small_parts(Collector& to, const schema::MapData& map) {
 
 void add_lights(Collector& to, const LintWorld& world, const LintUnit& unit) {
   const auto lights_box = [](const schema::DistantLodLightsSoa& lights) {
-    BoxD box;
+    Bounds box;
     if (lights.position() != nullptr)
       for (const schema::FloatXYZ* p : *lights.position()) box.add(point_of(*p));
     return box;
@@ -129,7 +130,7 @@ void add_lights(Collector& to, const LintWorld& world, const LintUnit& unit) {
     return std::min<size_t>(static_cast<size_t>(lights.category()), 2);
   };
   if (const auto* const own = unit.map->distant_lod_lights_soa())
-    if (const BoxD box = lights_box(*own); !box.is_empty()) {
+    if (const Bounds box = lights_box(*own); !box.empty()) {
       to.out.entities.add(box.grown(kDistantLightBox));
       to.out.streaming.add(box.grown(kDistantRange[category(*own)]));
     }
@@ -140,14 +141,14 @@ void add_lights(Collector& to, const LintWorld& world, const LintUnit& unit) {
       parent->map->distant_lod_lights_soa() == nullptr)
     return;
   const auto& distant = *parent->map->distant_lod_lights_soa();
-  if (const BoxD box = lights_box(distant); !box.is_empty()) {
+  if (const Bounds box = lights_box(distant); !box.empty()) {
     to.out.entities.add(box.grown(kDistantLightBox));
     to.out.streaming.add(box.grown(kLightRange[category(distant)]));
   }
 }
 
-BoxD box_of(const schema::Vec3* min, const schema::Vec3* max) {
-  BoxD box;
+Bounds box_of(const schema::Vec3* min, const schema::Vec3* max) {
+  Bounds box;
   box.min = min == nullptr ? Point{} : point_of(*min);
   box.max = max == nullptr ? Point{} : point_of(*max);
   return box;
@@ -157,16 +158,14 @@ BoxD box_of(const schema::Vec3* min, const schema::Vec3* max) {
 
 double draw_distance(const LintWorld& world, const LintUnit& unit, const schema::EntityDef& e) {
   if (e.parent_index() >= 0) {
-    const LintUnit* const where = (static_cast<uint32_t>(e.flags()) & 8u) != 0 ? world.parent_of(unit) : &unit;
+    const LintUnit* const where = lod_in_parent(e) ? world.parent_of(unit) : &unit;
     const auto* const others = where == nullptr ? nullptr : where->map->entities();
     if (others != nullptr && static_cast<uint32_t>(e.parent_index()) < others->size()) {
       const float d = others->Get(static_cast<uint32_t>(e.parent_index()))->child_lod_dist();
       if (d > 0) return static_cast<double>(d);
     }
   }
-  if (e.lod_dist() > 0) return static_cast<double>(e.lod_dist());
-  const ArchetypeRef* const ref = world.find_archetype(e.archetype_name());
-  return ref == nullptr ? 0 : std::max(0.0, static_cast<double>(ref->def->lod_dist()));
+  return static_cast<double>(own_lod_distance(world, e));
 }
 
 MapExtents compute_extents(const LintWorld& world, const LintUnit& unit) {
@@ -180,11 +179,11 @@ MapExtents compute_extents(const LintWorld& world, const LintUnit& unit) {
   return out;
 }
 
-BoxD declared_entities_box(const schema::MapData& map) {
+Bounds declared_entities_box(const schema::MapData& map) {
   return box_of(map.entities_extents_min(), map.entities_extents_max());
 }
 
-BoxD declared_streaming_box(const schema::MapData& map) {
+Bounds declared_streaming_box(const schema::MapData& map) {
   return box_of(map.streaming_extents_min(), map.streaming_extents_max());
 }
 

@@ -16,23 +16,23 @@ namespace meridian::tools {
 
 /// The box of one part as every tool sees it.
 struct PartBox {
-  BoxD box, streaming;
+  Bounds box, streaming;
   double slack = 0;  ///< how far off its box may be: occluders are stored in quarter metres
   const char* noun = "";
+  const char* array = "";  ///< its path without the index
   uint32_t index = 0;
-  std::string path;
 };
 
 struct MapExtents {
-  BoxD entities, streaming;    ///< with all margins
+  Bounds entities, streaming;  ///< with all margins
   std::vector<PartBox> parts;  ///< what the rule holds the declared boxes against
   uint32_t unknown_archetypes = 0;
 };
 
 MapExtents compute_extents(const LintWorld& world, const LintUnit& unit);
 
-BoxD declared_entities_box(const schema::MapData& map);
-BoxD declared_streaming_box(const schema::MapData& map);
+Bounds declared_entities_box(const schema::MapData& map);
+Bounds declared_streaming_box(const schema::MapData& map);
 
 /// The distance from which an entity is drawn: its LOD set's, its own, or its archetype's. 0 if unknown.
 double draw_distance(const LintWorld& world, const LintUnit& unit, const schema::EntityDef& entity);

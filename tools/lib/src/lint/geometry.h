@@ -1,56 +1,14 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Boxes and turns for checks, in double precision: a check must not fail on its own rounding.
+/// How entities place boxes, for checks.
 
-#include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 
+#include "bounds.h"
 #include "meridian/schemas/common_generated.h"
 
 namespace meridian::tools {
-
-struct Point {
-  double x = 0, y = 0, z = 0;
-  double operator[](int axis) const { return axis == 0 ? x : axis == 1 ? y : z; }
-};
-
-inline Point operator+(Point a, Point b) { return {a.x + b.x, a.y + b.y, a.z + b.z}; }
-inline Point operator-(Point a, Point b) { return {a.x - b.x, a.y - b.y, a.z - b.z}; }
-inline Point operator*(Point a, double s) { return {a.x * s, a.y * s, a.z * s}; }
-inline double dot(Point a, Point b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
-inline Point cross(Point a, Point b) { return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x}; }
-inline double length(Point a) { return std::sqrt(dot(a, a)); }
-
-template <class Vector>
-Point point_of(const Vector& v) {
-  return {static_cast<double>(v.x()), static_cast<double>(v.y()), static_cast<double>(v.z())};
-}
-
-struct BoxD {
-  Point min{std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity(),
-            std::numeric_limits<double>::infinity()};
-  Point max{-std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity(),
-            -std::numeric_limits<double>::infinity()};
-
-  bool is_empty() const { return min.x > max.x; }
-  void add(Point p) {
-    min = {std::min(min.x, p.x), std::min(min.y, p.y), std::min(min.z, p.z)};
-    max = {std::max(max.x, p.x), std::max(max.y, p.y), std::max(max.z, p.z)};
-  }
-  void add(const BoxD& b) {
-    if (b.is_empty()) return;
-    add(b.min);
-    add(b.max);
-  }
-  BoxD grown(double by) const {
-    BoxD out = *this;
-    out.min = min - Point{by, by, by};
-    out.max = max + Point{by, by, by};
-    return out;
-  }
-};
 
 /// Rows of the rotation matrix of a quaternion, which is normalised first. Not finite or zero: the identity.
 struct Turn {
@@ -72,7 +30,7 @@ struct Turn {
 
 /// World box of a model box placed by an entity: the centre turned, the half extents by the absolute matrix, so that
 /// any sign of scale is right.
-inline BoxD placed_box(Point bb_min, Point bb_max, const schema::EntityDef& e, const Turn& turn) {
+inline Bounds placed_box(Point bb_min, Point bb_max, const schema::EntityDef& e, const Turn& turn) {
   const double sxy = e.scale_xy(), sz = e.scale_z();
   const Point a{bb_min.x * sxy, bb_min.y * sxy, bb_min.z * sz}, b{bb_max.x * sxy, bb_max.y * sxy, bb_max.z * sz};
   const Point centre = turn((a + b) * 0.5) + point_of(e.position());
@@ -81,10 +39,7 @@ inline BoxD placed_box(Point bb_min, Point bb_max, const schema::EntityDef& e, c
     return std::abs(row.x) * half.x + std::abs(row.y) * half.y + std::abs(row.z) * half.z;
   };
   const Point extent{reach(turn.rows[0]), reach(turn.rows[1]), reach(turn.rows[2])};
-  BoxD out;
-  out.min = centre - extent;
-  out.max = centre + extent;
-  return out;
+  return {centre - extent, centre + extent};
 }
 
 }  // namespace meridian::tools

@@ -100,7 +100,7 @@ class Interior {
       const schema::EntityDef& e = *mlo_.entities()->Get(index);
       const ArchetypeRef* const ref = c_.world.find_archetype(e.archetype_name());
       if (ref == nullptr) continue;
-      const BoxD box =
+      const Bounds box =
           placed_box(point_of(ref->def->bb_min()), point_of(ref->def->bb_max()), e, Turn(e.rotation(), true));
       for (int axis = 0; axis < 3; ++axis) {
         if (min[axis] - box.min[axis] > worst) worst = min[axis] - box.min[axis], side = std::string("-") + "xyz"[axis];

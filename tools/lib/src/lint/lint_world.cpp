@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "lint/entity_links.h"
 #include "meridian/base/name_hash.h"
 #include "meridian/schemas/imap_generated.h"
 #include "meridian/schemas/ityp_generated.h"
@@ -165,7 +166,7 @@ void LintWorld::count_children() {
     const auto up = parent == nullptr ? child_counts_.end() : child_counts_.find(parent);
     for (const schema::EntityDef* entity : *unit->map->entities()) {
       if (entity->parent_index() < 0) continue;
-      const bool in_parent = (static_cast<uint32_t>(entity->flags()) & 8u) != 0;
+      const bool in_parent = lod_in_parent(*entity);
       const auto counts = in_parent ? up : own;
       const auto index = static_cast<size_t>(entity->parent_index());
       if (counts != child_counts_.end() && index < counts->second.size()) ++counts->second[index];
@@ -194,6 +195,12 @@ std::string_view LintWorld::nearest_archetype(std::string_view text) const {
     }
   std::sort(candidates.begin(), candidates.end());  // which of two equally near ones is said must not hang on hashing
   return nearest(text, candidates);
+}
+
+float own_lod_distance(const LintWorld& world, const schema::EntityDef& e) {
+  if (e.lod_dist() > 0) return e.lod_dist();
+  const ArchetypeRef* const ref = world.find_archetype(e.archetype_name());
+  return ref != nullptr && ref->def->lod_dist() > 0 ? ref->def->lod_dist() : 0;
 }
 
 const LintUnit* LintWorld::find_map(uint32_t name) const {

@@ -5,6 +5,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "lint/entity_links.h"
 #include "lint/lint_context.h"
 #include "meridian/schemas/imap_generated.h"
 #include "meridian/schemas/ityp_generated.h"
@@ -52,10 +53,6 @@ const char* word_of(schema::LodLevel level) {
   return "?";
 }
 
-constexpr uint32_t kLodInParent = 1u << 3;
-
-bool in_parent(const schema::EntityDef& e) { return (static_cast<uint32_t>(e.flags()) & kLodInParent) != 0; }
-
 std::string range_text(uint32_t count) {
   return count == 0 ? "no entities" : std::to_string(count) + " entities (0.." + std::to_string(count - 1) + ")";
 }
@@ -78,7 +75,7 @@ bool resolve_link(LintContext& c, uint32_t i, const LintUnit*& where, const sche
     c.report(rules::parent_index, Severity::warning, path, object, said + " is taken as no parent, which is -1");
     return false;
   }
-  if (in_parent(e)) {
+  if (lod_in_parent(e)) {
     if (c.unit.map->parent() == 0) {
       c.report(rules::parent_index, Severity::warning, path, object,
                said + " is meant for the parent map (flag bit 3), but this map has no parent; the link is not used");
@@ -137,18 +134,12 @@ void check_level(LintContext& c, uint32_t i, const LintUnit& where, const schema
     say(Severity::warning, both + ", but an orphan has no parent");
 }
 
-/// LOD distance as the runtime takes it: the instance's, else the archetype's; 0 if neither is known.
-double own_distance(const LintContext& c, const schema::EntityDef& e) {
-  if (e.lod_dist() > 0) return static_cast<double>(e.lod_dist());
-  const ArchetypeRef* const ref = c.world.find_archetype(e.archetype_name());
-  return ref != nullptr && ref->def->lod_dist() > 0 ? static_cast<double>(ref->def->lod_dist()) : 0;
-}
-
 /// LOD005: where the children go, the parent must still be there.
 void check_range(LintContext& c, uint32_t i, const LintUnit& where, const schema::EntityDef& parent) {
   const schema::EntityDef& e = *c.unit.map->entities()->Get(i);
-  const double child = parent.child_lod_dist() > 0 ? static_cast<double>(parent.child_lod_dist()) : own_distance(c, e);
-  const double above = own_distance(c, parent);
+  const double child = parent.child_lod_dist() > 0 ? static_cast<double>(parent.child_lod_dist())
+                                                   : static_cast<double>(own_lod_distance(c.world, e));
+  const double above = static_cast<double>(own_lod_distance(c.world, parent));
   if (child <= 0 || above <= 0 || above >= child) return;
   LintFinding& f = c.report(rules::lod_range, indexed("entities", i) + ".lodDist", "entity " + std::to_string(i),
                             "seen up to " + shown(child) + " m, but its LOD parent ends at " + shown(above) +
@@ -170,7 +161,7 @@ void check_cycles(LintContext& c) {
       state[at] = 1;
       way.push_back(at);
       const schema::EntityDef& e = *entities->Get(at);
-      at = in_parent(e) || e.parent_index() < 0 ? count : static_cast<uint32_t>(e.parent_index());
+      at = lod_in_parent(e) || e.parent_index() < 0 ? count : static_cast<uint32_t>(e.parent_index());
     }
     if (at < count && state[at] == 1) {
       std::string chain;
@@ -208,7 +199,8 @@ void check_distance(LintContext& c, uint32_t i) {
   if (!c.world.options().lod_size) return;
   const ArchetypeRef* const ref = c.world.find_archetype(e.archetype_name());
   if (ref == nullptr || ref->def->bs_radius() <= 0) return;
-  const double radius = static_cast<double>(ref->def->bs_radius()), distance = own_distance(c, e);
+  const double radius = static_cast<double>(ref->def->bs_radius()),
+               distance = static_cast<double>(own_lod_distance(c.world, e));
   if (distance > 400 * radius || (distance > 0 && distance < 5 * radius))
     c.report(rules::lod_size, place.path(".lodDist"), place.object(),
              "lodDist " + shown(distance) + " for a model of radius " + shown(radius) + "; " + shown(5 * radius) +
@@ -223,7 +215,7 @@ std::unordered_map<uint32_t, std::vector<LintFinding::Related>> some_children(Li
     const auto* const others = child->map->entities();
     if (others == nullptr) continue;
     for (uint32_t k = 0; k < others->size(); ++k) {
-      if (!in_parent(*others->Get(k)) || others->Get(k)->parent_index() < 0) continue;
+      if (!lod_in_parent(*others->Get(k)) || others->Get(k)->parent_index() < 0) continue;
       auto& known = out[static_cast<uint32_t>(others->Get(k)->parent_index())];
       if (known.size() < kShown && (known.empty() || known.back().unit != child))
         known.push_back({child, indexed("entities", k) + ".parentIndex", "a child"});

@@ -120,16 +120,16 @@ bool box_meets_quad(const schema::BoxOccluder& b, const std::array<Point, 4>& qu
 void check_doorways(LintContext& c) {
   const auto* const boxes = c.unit.map->box_occluders();
   if (boxes == nullptr || !c.world.options().types_are_known) return;
-  BoxD all;
+  Bounds all;
   for (const schema::BoxOccluder* b : *boxes) {
     const Point centre{b->center_x() * kUnit, b->center_y() * kUnit, b->center_z() * kUnit};
-    all.add(
-        BoxD{centre, centre}.grown((std::abs(b->length()) + std::abs(b->width()) + std::abs(b->height())) * kUnit / 2));
+    all.add(Bounds{centre, centre}.grown((std::abs(b->length()) + std::abs(b->width()) + std::abs(b->height())) *
+                                         kUnit / 2));
   }
   for (const auto& other : c.world.units()) {
     if (other->map == nullptr || other->is_shadowed) continue;
     for (const ExitPortal& portal : exit_portals(c.world, *other)) {
-      BoxD around;
+      Bounds around;
       for (const Point& p : portal.corners) around.add(p);
       if (all.min.x > around.max.x || all.max.x < around.min.x || all.min.y > around.max.y || all.max.y < around.min.y)
         continue;

@@ -12,12 +12,12 @@ MapRepair plan_repair(const LintWorld& world, const LintUnit& unit, Repair exten
   MapRepair out;
   if (extents != Repair::keep) {
     const MapExtents computed = compute_extents(world, unit);
-    if (!computed.entities.is_empty()) {
+    if (!computed.entities.empty()) {
       out.has_extents = true;
       out.entities = computed.entities;
       out.streaming = computed.streaming;
       if (extents == Repair::unite || computed.unknown_archetypes != 0) {
-        const BoxD declared = declared_entities_box(*unit.map), streaming = declared_streaming_box(*unit.map);
+        const Bounds declared = declared_entities_box(*unit.map), streaming = declared_streaming_box(*unit.map);
         out.entities.add(declared);
         out.streaming.add(streaming);
       }

@@ -11,7 +11,7 @@ namespace meridian::tools {
 /// What a map's values become; absent ones stay.
 struct MapRepair {
   bool has_extents = false;
-  BoxD entities, streaming;
+  Bounds entities, streaming;
   bool has_content_flags = false, has_map_flags = false;
   uint32_t content_flags = 0, map_flags = 0;
 

@@ -4,20 +4,12 @@
 #include <algorithm>
 #include <map>
 
+#include "lint/entity_links.h"
 #include "meridian/schemas/imap_generated.h"
 #include "meridian/schemas/ityp_generated.h"
 
 namespace meridian::tools {
 namespace {
-
-constexpr uint32_t kLodInParent = 1u << 3;
-
-/// The instance's LOD distance, else its archetype's; 0 if neither is above zero.
-float own_distance(const LintWorld& world, const schema::EntityDef& e) {
-  if (e.lod_dist() > 0) return e.lod_dist();
-  const ArchetypeRef* const ref = world.find_archetype(e.archetype_name());
-  return ref == nullptr ? 0 : std::max(0.0f, ref->def->lod_dist());
-}
 
 struct Set {
   float farthest = 0;
@@ -29,9 +21,9 @@ void add_children(const LintWorld& world, const LintUnit& map, bool in_parent, u
   if (map.map->entities() == nullptr) return;
   for (const schema::EntityDef* e : *map.map->entities()) {
     if (e->parent_index() < 0 || static_cast<uint32_t>(e->parent_index()) >= count) continue;
-    if (((static_cast<uint32_t>(e->flags()) & kLodInParent) != 0) != in_parent) continue;
+    if (lod_in_parent(*e) != in_parent) continue;
     Set& set = sets[static_cast<uint32_t>(e->parent_index())];
-    set.farthest = std::max(set.farthest, own_distance(world, *e));
+    set.farthest = std::max(set.farthest, own_lod_distance(world, *e));
     if (set.rows.empty() || set.rows.back().map.value != map.name) set.rows.push_back({NameHash{map.name}, 0, 0, 0, 0});
     LodSetChildrenRow& row = set.rows.back();
     switch (e->priority_level()) {

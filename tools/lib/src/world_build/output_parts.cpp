@@ -4,13 +4,12 @@
 #include <algorithm>
 #include <set>
 
+#include "lint/entity_links.h"
 #include "meridian/schemas/imap_generated.h"
 #include "meridian/schemas/ityp_generated.h"
 
 namespace meridian::tools {
 namespace {
-
-constexpr uint32_t kLodInParent = 1u << 3;
 
 std::set<uint32_t> used_archetypes(const LintUnit& unit) {
   std::set<uint32_t> used;
@@ -24,8 +23,7 @@ uint64_t parents_hash(const LintWorld& world, const LintUnit& unit, const LodSet
   if (parent == nullptr || unit.map->entities() == nullptr) return 0;
   std::set<uint32_t> indices;
   for (const schema::EntityDef* e : *unit.map->entities())
-    if (e->parent_index() >= 0 && (static_cast<uint32_t>(e->flags()) & kLodInParent) != 0)
-      indices.insert(static_cast<uint32_t>(e->parent_index()));
+    if (e->parent_index() >= 0 && lod_in_parent(*e)) indices.insert(static_cast<uint32_t>(e->parent_index()));
   if (indices.empty()) return 0;
   DigestBuilder hash;
   for (const uint32_t i : indices) {

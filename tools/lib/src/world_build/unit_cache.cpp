@@ -29,8 +29,14 @@ struct Mapping {
   }
 };
 
+/// Bytes of an entry, 16-aligned, and what keeps them alive.
+struct Blob {
+  std::shared_ptr<const void> owner;
+  std::span<const uint8_t> bytes;
+};
+
 /// Maps a file and marks it as used now.
-BuildCache::Blob map_file(const std::string& path) {
+Blob map_file(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return {};
   struct stat status {};
@@ -68,7 +74,7 @@ constexpr int64_t kStrayAge = 3600;  // no write of an entry takes so long [s]
 
 std::string_view view(const flatbuffers::String* s) { return s == nullptr ? std::string_view() : s->string_view(); }
 
-std::shared_ptr<const CompiledUnit> read_unit(const Digest& key, BuildCache::Blob blob) {
+std::shared_ptr<const CompiledUnit> read_unit(const Digest& key, Blob blob) {
   const std::span<const uint8_t> bytes = blob.bytes.first(blob.bytes.size() - kSealSize);
   flatbuffers::Verifier verifier(bytes.data(), bytes.size());
   if (!verifier.VerifyBuffer<schema::CachedUnit>(nullptr)) return nullptr;
@@ -135,14 +141,14 @@ std::vector<uint8_t> pack_unit(const Digest& key, const CompileResult& result, c
 
 }  // namespace
 
-std::string BuildCache::path_of(const Digest& key, const char* suffix) const {
+std::string BuildCache::path_of(const Digest& key) const {
   const std::string hex = key.hex();
-  return folder_ + "/" + hex.substr(0, 2) + "/" + hex.substr(2) + suffix;
+  return folder_ + "/" + hex.substr(0, 2) + "/" + hex.substr(2) + ".unit";
 }
 
 std::shared_ptr<const CompiledUnit> BuildCache::find_unit(const Digest& key) const {
   if (folder_.empty()) return nullptr;
-  Blob blob = map_file(path_of(key, ".unit"));
+  Blob blob = map_file(path_of(key));
   return is_sealed(blob.bytes) ? read_unit(key, std::move(blob)) : nullptr;
 }
 
@@ -151,7 +157,7 @@ std::shared_ptr<const CompiledUnit> BuildCache::store_unit(const Digest& key, co
   const std::vector<uint8_t> bytes = pack_unit(key, result, source);
   error = 0;
   if (!folder_.empty()) {
-    const std::string path = path_of(key, ".unit");
+    const std::string path = path_of(key);
     error = create_parent_folders(path);
     if (error == 0) error = write_file(path, bytes, WriteMode::always).error;
   }
@@ -163,21 +169,6 @@ std::shared_ptr<const CompiledUnit> BuildCache::store_unit(const Digest& key, co
   std::memcpy(memory->data(), bytes.data(), bytes.size());
   const std::span<const uint8_t> view_of_memory(memory->data()->bytes, bytes.size());
   return read_unit(key, {std::move(memory), view_of_memory});
-}
-
-BuildCache::Blob BuildCache::find_blob(const Digest& key) const {
-  if (folder_.empty()) return {};
-  Blob blob = map_file(path_of(key, ".blob"));
-  if (!is_sealed(blob.bytes)) return {};
-  blob.bytes = blob.bytes.first(blob.bytes.size() - kSealSize);
-  return blob;
-}
-
-int BuildCache::store_blob(const Digest& key, std::span<const uint8_t> bytes) const {
-  if (folder_.empty()) return 0;
-  const std::string path = path_of(key, ".blob");
-  if (const int error = create_parent_folders(path); error != 0) return error;
-  return write_file(path, sealed(bytes), WriteMode::always).error;
 }
 
 uint64_t BuildCache::trim(uint64_t limit) const {
@@ -195,7 +186,7 @@ uint64_t BuildCache::trim(uint64_t limit) const {
     if (it->is_directory(one)) remove_stray_files(it->path().string(), kStrayAge);
     if (!it->is_regular_file(one) || one) continue;
     const std::string extension = it->path().extension().string();
-    if (extension != ".unit" && extension != ".blob") continue;  // nothing of ours
+    if (extension != ".unit") continue;  // nothing of ours
     const uint64_t size = it->file_size(one);
     const auto time = it->last_write_time(one);
     if (one) continue;

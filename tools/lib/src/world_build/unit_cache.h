@@ -39,19 +39,11 @@ class BuildCache {
   std::shared_ptr<const CompiledUnit> store_unit(const Digest& key, const CompileResult& result,
                                                  const SourceText& source, int& error) const;
 
-  /// Any other bytes, 16-aligned, mapped.
-  struct Blob {
-    std::shared_ptr<const void> owner;
-    std::span<const uint8_t> bytes;
-  };
-  Blob find_blob(const Digest& key) const;
-  int store_blob(const Digest& key, std::span<const uint8_t> bytes) const;
-
   /// Deletes what was not used longest until at most `limit` bytes are left. Returns the bytes deleted.
   uint64_t trim(uint64_t limit) const;
 
  private:
-  std::string path_of(const Digest& key, const char* suffix) const;
+  std::string path_of(const Digest& key) const;
 
   std::string folder_;
 };

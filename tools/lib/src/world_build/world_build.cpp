@@ -29,6 +29,7 @@
 #include "meridian/tools/fix.h"
 #include "meridian/tools/lint.h"
 #include "meridian/tools/source_map.h"
+#include "text_values.h"
 #include "world_build/build_state.h"
 #include "world_build/failed_sources.h"
 #include "world_build/output_parts.h"
@@ -84,6 +85,7 @@ struct Unit {
   int store_error = 0;
   bool from_cache = false;
   bool skipped = false;         ///< rests on a source that failed
+  MapRepair repair;             ///< of a map: what --extents and --flags ask for
   bool lacks_children = false;  ///< a source that failed names it: what children it has is not known
 
   bool failed() const { return compiled != nullptr && compiled->resource.empty(); }
@@ -96,6 +98,7 @@ class WorldBuilder {
     const std::string own = options.output.empty() ? "" : options.output + "/.worldc";
     cache_ = BuildCache(!options.cache.empty() ? options.cache : own.empty() ? "" : own + "/cache");
     state_path_ = own.empty() ? "" : own + "/state";
+    compile_settings_ = compile_settings();
   }
 
   WorldBuildTotals run() {
@@ -193,7 +196,7 @@ class WorldBuilder {
     hash.add_text(kVersionString);
     hash.add(kFormatVersion);
     for (const BuiltinSchema& schema : builtin_schemas()) hash.add(schema.schema_fingerprint);
-    hash.add(compile_settings());
+    hash.add(compile_settings_);
     hash.add(static_cast<uint32_t>(options_.compile.extents));
     hash.add(static_cast<uint32_t>(options_.compile.flags));
     hash.add(uint32_t{options_.compile.allow_missing_archetypes});
@@ -275,9 +278,17 @@ class WorldBuilder {
   }
 
   bool is_in_place(const BuiltOutput& output) const {
+    BuiltOutput now{output.path, 0, 0, {}};
+    return look_at(now) && now.size == output.size && now.time == output.time;
+  }
+
+  /// Size and time of the file as it is now. False: it is not there.
+  bool look_at(BuiltOutput& output) const {
     struct stat status {};
-    return ::stat((options_.output + "/" + output.path).c_str(), &status) == 0 &&
-           static_cast<uint64_t>(status.st_size) == output.size && time_of(status) == output.time;
+    if (::stat((options_.output + "/" + output.path).c_str(), &status) != 0) return false;
+    output.size = static_cast<uint64_t>(status.st_size);
+    output.time = time_of(status);
+    return true;
   }
 
   // ---- compile
@@ -320,7 +331,7 @@ class WorldBuilder {
     DigestBuilder key;
     key.add_text(kVersionString);
     key.add(unit.binding->schema_fingerprint());
-    key.add(compile_settings());
+    key.add(compile_settings_);
     key.add_text(unit.stem);
     key.add(unit.source->hash.low);
     key.add(unit.source->hash.high);
@@ -420,7 +431,7 @@ class WorldBuilder {
         const auto [it, is_new] = seen.try_emplace(names[i].first, First{&unit, i});
         if (is_new || it->second.unit == &unit) continue;
         const std::string_view first = it->second.unit->compiled->names[it->second.index].second;
-        if (first == names[i].second || same_folded(first, names[i].second)) continue;
+        if (first == names[i].second || fold(first) == fold(names[i].second)) continue;
         Finding finding;
         finding.rule = &rules::name_collision;
         finding.severity = Severity::error;
@@ -437,11 +448,6 @@ class WorldBuilder {
         unit.collisions.push_back(std::move(finding));
       }
     }
-  }
-
-  static bool same_folded(std::string_view a, std::string_view b) {
-    const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return lower(x) == lower(y); });
   }
 
   /// The text that was compiled. Null, and said so, if it is no longer there: places in another would be wrong.
@@ -472,12 +478,13 @@ class WorldBuilder {
   void lint() {
     tbb::parallel_for(size_t{0}, units_.size(), [&](size_t i) {
       Unit& unit = units_[i];
-      if (unit.linked == nullptr || unit.skipped || !options_.compile.lint || io_.cancelled()) return;
+      if (unit.linked == nullptr || io_.cancelled()) return;
+      if (unit.linked->map != nullptr)
+        unit.repair = plan_repair(*world_, *unit.linked, options_.compile.extents, options_.compile.flags);
+      if (unit.skipped || !options_.compile.lint) return;
       unit.findings = lint_unit(*world_, *unit.linked);
       if (unit.lacks_children) std::erase_if(unit.findings, [](const LintFinding& f) { return counts_children(f); });
-      if (unit.linked->map == nullptr) return;
-      const MapRepair repair = plan_repair(*world_, *unit.linked, options_.compile.extents, options_.compile.flags);
-      settle_findings(repair, unit.findings);
+      settle_findings(unit.repair, unit.findings);
     });
     std::vector<std::vector<Diagnostic>> shown(units_.size());
     tbb::parallel_for(size_t{0}, units_.size(), [&](size_t i) { shown[i] = diagnostics_of(units_[i]); });
@@ -542,10 +549,7 @@ class WorldBuilder {
       const Unit& unit = *wanted[i];
       BuiltOutput& out = outputs[i];
       out.path = output_path(unit);
-      MapRepair repair;
-      if (unit.linked->map != nullptr)
-        repair = plan_repair(*world_, *unit.linked, options_.compile.extents, options_.compile.flags);
-      out.parts = output_parts(*world_, *unit.linked, unit.key.low, archetypes_, sets_, repair);
+      out.parts = output_parts(*world_, *unit.linked, unit.key.low, archetypes_, sets_, unit.repair);
       const auto before = known.find(out.path);
       const bool is_known = before != known.end() && before->second->time != 0;
       if (is_known && before->second->parts == out.parts && is_in_place(*before->second)) {
@@ -567,14 +571,11 @@ class WorldBuilder {
       errors[i] = create_parent_folders(path);
       if (errors[i] != 0) return;
       std::vector<uint8_t> bytes;
-      if (!linked_bytes(unit, repair, bytes, failures[i], problems[i])) return;
+      if (!linked_bytes(unit, bytes, failures[i], problems[i])) return;
       const WriteResult result = write_file(path, bytes, WriteMode::if_changed);
       errors[i] = result.error;
       ++(result.outcome == WriteOutcome::written ? written : unchanged);
-      struct stat status {};
-      if (result.outcome == WriteOutcome::failed || ::stat(path.c_str(), &status) != 0) return;
-      out.size = static_cast<uint64_t>(status.st_size);
-      out.time = time_of(status);
+      if (result.outcome != WriteOutcome::failed) (void)look_at(out);
     });
     for (size_t i = 0; i < wanted.size(); ++i) {
       if (!explained[i].empty()) report_.print(explained[i]);
@@ -625,17 +626,16 @@ class WorldBuilder {
 
   /// A map with what other files add to it; anything else as it was compiled.
   /// `error`: what the source cannot become; `problem`: why it cannot be read.
-  bool linked_bytes(const Unit& unit, const MapRepair& repair, std::vector<uint8_t>& out, std::string& error,
-                    std::string& problem) const {
+  bool linked_bytes(const Unit& unit, std::vector<uint8_t>& out, std::string& error, std::string& problem) const {
     out.assign(unit.compiled->resource.begin(), unit.compiled->resource.end());
-    if (repair.any()) {
+    if (unit.repair.any()) {
       const auto source = open_again(unit.source->path, problem);
       if (source == nullptr) return false;
       CompileOptions options = options_.compile;
       options.jobs = 1;
       options.stem = unit.stem;
       options.lint_content = false;
-      options.repair = &repair;
+      options.repair = &unit.repair;
       out = compile_xml(*source, *unit.binding, options).bytes;
     }
     if (unit.linked->map == nullptr) return true;
@@ -656,7 +656,7 @@ class WorldBuilder {
   /// Places near each other on the map lie near each other in the pack; type files, which many maps need, come first.
   static uint64_t streaming_order(const Unit& unit) {
     if (unit.linked->map == nullptr) return 0;
-    const BoxD box = declared_streaming_box(*unit.linked->map);
+    const Bounds box = declared_streaming_box(*unit.linked->map);
     const auto step = [](double low, double high) {
       const double at = std::clamp(((low + high) / 2 + kWorldLimit) / (2 * kWorldLimit), 0.0, 1.0);
       return static_cast<uint32_t>(at * 65535);
@@ -679,11 +679,7 @@ class WorldBuilder {
            {o.parts.source, o.parts.archetypes, o.parts.parents, o.parts.children, o.parts.repair})
         hash.add(part);
     }
-    const PackWriteOptions& how = options_.pack_options;
-    hash.add(how.level);
-    hash.add(how.store_below);
-    hash.add(uint32_t{how.train_dictionaries});
-    out.parts.source = hash.value();
+    out.parts.source = hash.value();  // options of the pack are settings of the whole state
     const auto before = known.find(out.path);
     if (before != known.end() && before->second->parts == out.parts && is_in_place(*before->second)) {
       outputs.push_back(*before->second);
@@ -693,7 +689,7 @@ class WorldBuilder {
     for (size_t i = 0; i < wanted.size(); ++i)
       inputs.push_back(pack_file_input(wanted[i]->source->kind, wanted[i]->stem,
                                        options_.output + "/" + outputs[i].path, streaming_order(*wanted[i])));
-    PackWriteOptions pack_options = how;
+    PackWriteOptions pack_options = options_.pack_options;
     pack_options.jobs = options_.jobs;
     pack_options.cancel = io_.cancel;
     const std::string path = options_.output + "/" + out.path;
@@ -701,12 +697,7 @@ class WorldBuilder {
     if (interrupted()) return false;
     if (result.outcome == WriteOutcome::failed) return report_.environment(path, result.message), false;
     totals_.packed = result.report;
-    totals_.pack_written = result.outcome == WriteOutcome::written;
-    struct stat status {};
-    if (::stat(path.c_str(), &status) == 0) {
-      out.size = static_cast<uint64_t>(status.st_size);
-      out.time = time_of(status);
-    }
+    (void)look_at(out);
     outputs.push_back(std::move(out));
     return true;
   }
@@ -740,6 +731,7 @@ class WorldBuilder {
   BuildStateData before_;
   bool has_state_ = false, cache_error_told_ = false;
   int64_t started_ = 0;
+  uint64_t compile_settings_ = 0;  // hash
   std::vector<WorldSource> sources_;
   std::vector<Unit> units_;
   std::unique_ptr<LintWorld> world_;

@@ -1,24 +1,18 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Points, boxes and rotations of generated worlds. Only +, -, *, /, sqrt and rounding are used, in double, so that
-/// every machine stores the same floats.
+/// Rotations of generated worlds, and how their numbers are rounded. Only +, -, *, /, sqrt and rounding are used, in
+/// double, so that every machine stores the same floats.
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 
+#include "bounds.h"
 #include "meridian/schemas/common_generated.h"
 
 namespace meridian::tools::world {
 
-struct Point {
-  double x = 0, y = 0, z = 0;
-
-  friend Point operator+(const Point& a, const Point& b) { return {a.x + b.x, a.y + b.y, a.z + b.z}; }
-  friend Point operator-(const Point& a, const Point& b) { return {a.x - b.x, a.y - b.y, a.z - b.z}; }
-  friend Point operator*(const Point& a, double s) { return {a.x * s, a.y * s, a.z * s}; }
-};
+using tools::Bounds;
+using tools::Point;
 
 /// Metres as a float of a whole number of centimetres, which is short in XML.
 inline double centimetres(double metres) {
@@ -29,41 +23,12 @@ inline Point centimetres(const Point& p) { return {centimetres(p.x), centimetres
 inline schema::Vec3 stored(const Point& p) {
   return {static_cast<float>(p.x), static_cast<float>(p.y), static_cast<float>(p.z)};
 }
-inline Point point_of(const schema::Vec3& v) { return {v.x(), v.y(), v.z()}; }
-
-/// An axis-aligned box; empty until something is added.
-struct Bounds {
-  Point min{kNone, kNone, kNone}, max{-kNone, -kNone, -kNone};
-
-  bool empty() const { return min.x > max.x; }
-  Point centre() const { return (min + max) * 0.5; }
-  void add(const Point& p) {
-    min = {std::min(min.x, p.x), std::min(min.y, p.y), std::min(min.z, p.z)};
-    max = {std::max(max.x, p.x), std::max(max.y, p.y), std::max(max.z, p.z)};
-  }
-  void add(const Bounds& b) {
-    if (b.empty()) return;
-    add(b.min);
-    add(b.max);
-  }
-  Bounds grown(double by) const {
-    const Point d{by, by, by};
-    return {min - d, max + d};
-  }
-  bool meets(const Bounds& b) const {
-    return min.x <= b.max.x && b.min.x <= max.x && min.y <= b.max.y && b.min.y <= max.y && min.z <= b.max.z &&
-           b.min.z <= max.z;
-  }
-  /// The smallest box of 64ths of a metre around this one: exact as floats up to 262 km from the origin.
-  Bounds rounded_out() const {
-    const auto down = [](double v) { return std::floor(v * 64) / 64; };
-    const auto up = [](double v) { return std::ceil(v * 64) / 64; };
-    return {{down(min.x), down(min.y), down(min.z)}, {up(max.x), up(max.y), up(max.z)}};
-  }
-
- private:
-  static constexpr double kNone = std::numeric_limits<double>::max();
-};
+/// The smallest box of 64ths of a metre around this one: exact as floats up to 262 km from the origin.
+inline Bounds rounded_out(const Bounds& box) {
+  const auto down = [](double v) { return std::floor(v * 64) / 64; };
+  const auto up = [](double v) { return std::ceil(v * 64) / 64; };
+  return {{down(box.min.x), down(box.min.y), down(box.min.z)}, {up(box.max.x), up(box.max.y), up(box.max.z)}};
+}
 
 /// A unit quaternion as it is stored, that is, with float components.
 struct Rotation {

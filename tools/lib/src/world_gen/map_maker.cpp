@@ -84,8 +84,8 @@ void MapMaker::describe() {
 }
 
 std::pair<TableMaker, MapSummary> MapMaker::finish() && {
-  const Bounds contents = contents_.rounded_out();
-  summary_.streaming = summary_.streaming.rounded_out();
+  const Bounds contents = rounded_out(contents_);
+  summary_.streaming = rounded_out(summary_.streaming);
   root_.number(MapData::VT_CONTENT_FLAGS, content_)
       .structure(MapData::VT_STREAMING_EXTENTS_MIN, stored(summary_.streaming.min))
       .structure(MapData::VT_STREAMING_EXTENTS_MAX, stored(summary_.streaming.max))

@@ -45,7 +45,6 @@ struct WorldBuildOptions {
 struct WorldBuildTotals {
   uint64_t sources = 0, maps = 0, types = 0, entities = 0, archetypes = 0;
   PackReport packed;
-  bool pack_written = false;
   uint64_t compiled = 0, from_cache = 0, written = 0, unchanged = 0, removed = 0;
   uint64_t source_bytes = 0, output_bytes = 0;
   bool nothing_to_do = false;
