@@ -4,11 +4,9 @@
 
 #include <cstdint>
 #include <cstdio>
-#include <cstring>
 #include <string>
 #include <string_view>
 #include <type_traits>
-#include <vector>
 
 namespace meridian::tools {
 
@@ -34,23 +32,18 @@ class DigestBuilder {
   requires std::is_trivially_copyable_v<T>
   void add(const T& value) {
     static_assert(std::has_unique_object_representations_v<T> || std::is_floating_point_v<T>, "padding has no value");
-    const size_t at = bytes_.size();
-    bytes_.resize(at + sizeof value);
-    std::memcpy(bytes_.data() + at, &value, sizeof value);
+    add_bytes(&value, sizeof value);
   }
   void add_text(std::string_view text) {
     add(uint64_t{text.size()});
-    bytes_.insert(bytes_.end(), text.begin(), text.end());
+    bytes_ += text;
   }
-  void add_bytes(const void* data, size_t size) {
-    const auto* const begin = static_cast<const uint8_t*>(data);
-    bytes_.insert(bytes_.end(), begin, begin + size);
-  }
-  Digest digest() const { return digest_of(bytes_.data(), bytes_.size()); }
+  void add_bytes(const void* data, size_t size) { bytes_.append(static_cast<const char*>(data), size); }
+  Digest digest() const { return digest_of(bytes_); }
   uint64_t value() const { return digest().low; }
 
  private:
-  std::vector<uint8_t> bytes_;
+  std::string bytes_;
 };
 
 }  // namespace meridian::tools
