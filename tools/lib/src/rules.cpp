@@ -18,6 +18,8 @@ constinit const Rule empty_hours{"ARC004", "empty-hours", warning, true,
                                  "a time archetype is visible at no hour, or has unknown hour bits"};
 constinit const Rule car_direction{"CAR001", "car-direction", error, true,
                                    "a car generator's direction vector is zero (odd length: warning)"};
+constinit const Rule pool_overflow{
+    "CFG001", "pool-overflow", error, true, "a pool of the game configuration is too small for the world", true};
 constinit const Rule unknown_pool{"CFG002", "unknown-pool", warning, true, "a pool name that nothing is known to use"};
 constinit const Rule duplicate_pool{"CFG003", "duplicate-pool", error, true,
                                     "one configuration gives a pool two different sizes"};
@@ -183,6 +185,7 @@ constexpr const Rule* kAll[] = {
     &rules::archetype_sphere,
     &rules::empty_hours,
     &rules::car_direction,
+    &rules::pool_overflow,
     &rules::unknown_pool,
     &rules::duplicate_pool,
     &rules::bad_pool_size,

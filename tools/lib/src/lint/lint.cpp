@@ -29,6 +29,7 @@ std::vector<LintFinding> lint_unit(const LintWorld& world, const LintUnit& unit)
     lint_interiors(c);
   }
   if (unit.manifest != nullptr) lint_manifest(c);
+  if (unit.config != nullptr) lint_pools(c);
   return findings;
 }
 

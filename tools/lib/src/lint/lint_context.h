@@ -87,5 +87,6 @@ void lint_interiors(LintContext& c);
 // the world
 void lint_clashes(LintContext& c);
 void lint_manifest(LintContext& c);
+void lint_pools(LintContext& c);
 
 }  // namespace meridian::tools

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <map>
 #include <thread>
+#include <unordered_map>
 
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/parallel_for.h>
@@ -81,9 +82,21 @@ class WorldBuilder {
     lint();
     run_.totals.lint_seconds = lap();
     if (run_.interrupted()) return;
+    tell();
     if (run_.report.exit_code() != kExitDone || run_.options.output.empty()) return;
     outputs_.write(diagnostics_);
     run_.totals.write_seconds = lap();
+  }
+
+  void tell() {
+    if (!run_.options.then) return;
+    std::unordered_map<const LintUnit*, uint64_t> bytes;
+    for (const WorldUnit& unit : linked_.units())
+      if (unit.linked != nullptr) bytes.emplace(unit.linked, unit.compiled->resource.size());
+    run_.options.then({linked_.world(), diagnostics_, run_.totals, [&bytes](const LintUnit& unit) {
+                         const auto found = bytes.find(&unit);
+                         return found == bytes.end() ? uint64_t{0} : found->second;
+                       }});
   }
 
   double lap() {
@@ -101,6 +114,7 @@ class WorldBuilder {
         unit.repair =
             plan_repair(linked_.world(), *unit.linked, run_.options.compile.extents, run_.options.compile.flags);
       if (unit.skipped || !run_.options.compile.lint) return;
+      if (run_.options.only_pools && unit.linked->config == nullptr) return;
       unit.findings = lint_unit(linked_.world(), *unit.linked);
       if (unit.lacks_children) std::erase_if(unit.findings, [](const LintFinding& f) { return counts_children(f); });
       settle_findings(unit.repair, unit.findings);
@@ -137,8 +151,8 @@ class WorldBuilder {
       if (begin <= source->text().size()) waivers[w].text = source->text().substr(begin, size);
     }
     // A skipped file was not looked at whole, nor one that a later layer replaces.
-    const bool is_whole =
-        !unit.skipped && run_.options.compile.lint && unit.linked != nullptr && !unit.linked->is_shadowed;
+    const bool is_whole = !unit.skipped && !run_.options.only_pools && run_.options.compile.lint &&
+                          unit.linked != nullptr && !unit.linked->is_shadowed;
     return resolve(*source, std::move(findings), waivers, run_.options.policy, is_whole);
   }
 
@@ -158,6 +172,7 @@ WorldBuildTotals build_world(const WorldBuildOptions& options, ToolIo& io, Repor
     WorldBuildOptions check = options;
     check.output.clear();
     check.progress = ProgressStyle::none;
+    check.then = nullptr;
     constexpr int kRounds = 8;  // one fix may uncover the next
     for (int round = 0; round < kRounds && !io.cancelled(); ++round) {
       Report unheard(io, options.tool);

@@ -24,6 +24,7 @@ extern const Rule archetype_box;               // ARC001
 extern const Rule archetype_sphere;            // ARC002
 extern const Rule empty_hours;                 // ARC004
 extern const Rule car_direction;               // CAR001
+extern const Rule pool_overflow;               // CFG001
 extern const Rule unknown_pool;                // CFG002
 extern const Rule duplicate_pool;              // CFG003
 extern const Rule bad_pool_size;               // CFG004

@@ -9,10 +9,13 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "meridian/tools/compile.h"
+#include "meridian/tools/lint.h"
 #include "meridian/tools/pack_writer.h"
 #include "meridian/tools/progress.h"
 #include "meridian/tools/tool_options.h"
@@ -23,6 +26,25 @@ struct WorldLayer {
   std::string name;  ///< what messages call it
   std::string path;  ///< folder or file
   int order = 0;     ///< higher ones override lower ones
+};
+
+struct WorldBuildTotals {
+  uint64_t sources = 0, maps = 0, types = 0, entities = 0, archetypes = 0;
+  PackReport packed;
+  uint64_t compiled = 0, from_cache = 0, written = 0, unchanged = 0, removed = 0;
+  uint64_t source_bytes = 0, output_bytes = 0;
+  bool nothing_to_do = false;
+  double find_seconds = 0, compile_seconds = 0, link_seconds = 0, lint_seconds = 0, write_seconds = 0,
+         total_seconds = 0;
+};
+
+/// A world that was compiled, linked and checked: what reports are made from. Valid during the call that gives it.
+struct CheckedWorld {
+  const LintWorld& world;
+  std::span<const Diagnostic> diagnostics;
+  const WorldBuildTotals& totals;
+  /// Size of what a source was compiled to, before linking. [bytes]
+  std::function<uint64_t(const LintUnit&)> resource_bytes;
 };
 
 struct WorldBuildOptions {
@@ -38,18 +60,11 @@ struct WorldBuildOptions {
   bool explain = false;      ///< say of each rebuilt output what changed
   bool fix = false;          ///< rewrite sources where the right value is certain
   bool fix_preview = false;  ///< only show the difference
+  bool only_pools = false;   ///< of the rules, only CFG001 and what reading the sources tells
+  /// Called once everything is linked and checked, errors or not, but not if sources could not be read.
+  std::function<void(const CheckedWorld&)> then;
   ProgressStyle progress = ProgressStyle::none;
   std::string tool = "worldc";
-};
-
-struct WorldBuildTotals {
-  uint64_t sources = 0, maps = 0, types = 0, entities = 0, archetypes = 0;
-  PackReport packed;
-  uint64_t compiled = 0, from_cache = 0, written = 0, unchanged = 0, removed = 0;
-  uint64_t source_bytes = 0, output_bytes = 0;
-  bool nothing_to_do = false;
-  double find_seconds = 0, compile_seconds = 0, link_seconds = 0, lint_seconds = 0, write_seconds = 0,
-         total_seconds = 0;
 };
 
 /// Builds, or only checks. Diagnostics and the exit code go to `report`; explanations and previews to standard output.

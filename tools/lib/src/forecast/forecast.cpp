@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: MIT
+#include "meridian/tools/forecast.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <unordered_map>
+
+#include <oneapi/tbb/parallel_for.h>
+
+#include "forecast/config_pools.h"
+#include "forecast/map_needs.h"
+#include "forecast/peak_search.h"
+#include "grouped_number.h"
+#include "lint/extents.h"
+#include "meridian/schemas/imap_generated.h"
+#include "meridian/schemas/ityp_generated.h"
+#include "meridian/tools/json_writer.h"
+
+namespace meridian::tools {
+namespace {
+
+struct StreamedMap {
+  const LintUnit* unit = nullptr;
+  MapNeeds needs;
+  Bounds box;  ///< empty: nowhere
+};
+
+bool is_place(const Bounds& b) {
+  for (int axis = 0; axis < 3; ++axis)
+    if (!std::isfinite(b.min[axis]) || !std::isfinite(b.max[axis]) || b.min[axis] > b.max[axis]) return false;
+  return true;
+}
+
+/// Maps and type files with the boxes in which they are needed.
+class StreamedWorld {
+ public:
+  StreamedWorld(const LintWorld& world, double margin) : world_(world) {
+    for (const auto& unit : world.units())
+      if (unit->map != nullptr && !unit->is_shadowed && !unit->is_context) maps_.push_back({unit.get(), {}, {}});
+    std::sort(maps_.begin(), maps_.end(),
+              [](const StreamedMap& a, const StreamedMap& b) { return a.unit->name < b.unit->name; });
+    tbb::parallel_for(size_t{0}, maps_.size(), [&](size_t i) {
+      StreamedMap& m = maps_[i];
+      m.needs = needs_of_map(world, *m.unit);
+      const Bounds box = declared_streaming_box(*m.unit->map);
+      if (is_place(box)) m.box = box.grown(margin);
+    });
+    for (size_t i = 0; i < maps_.size(); ++i) index_.emplace(maps_[i].unit, i);
+    share_boxes();
+  }
+
+  const LintWorld& world() const { return world_; }
+  const std::vector<StreamedMap>& maps() const { return maps_; }
+  const std::vector<const LintUnit*>& types() const { return types_; }
+  static bool by_name_only(const LintUnit& unit) {
+    return (static_cast<uint32_t>(unit.map->flags()) & static_cast<uint32_t>(schema::MapFlags::scripted)) != 0;
+  }
+
+  /// Owners are maps() by index.
+  PeakSearch map_search() const { return search(map_boxes_); }
+  /// Owners are maps() by index, then types().
+  PeakSearch full_search() const {
+    std::vector<std::vector<Bounds>> all = map_boxes_;
+    all.insert(all.end(), type_boxes_.begin(), type_boxes_.end());
+    return search(all);
+  }
+
+ private:
+  static PeakSearch search(const std::vector<std::vector<Bounds>>& owned) {
+    std::vector<Bounds> boxes;
+    std::vector<uint32_t> owners;
+    for (uint32_t owner = 0; owner < owned.size(); ++owner)
+      for (const Bounds& b : owned[owner]) {
+        boxes.push_back(b);
+        owners.push_back(owner);
+      }
+    return {boxes, owners};
+  }
+
+  /// A map is needed where its own box or that of a descendant is, a type file where a map is that uses it.
+  void share_boxes() {
+    map_boxes_.resize(maps_.size());
+    std::map<uint32_t, size_t> type_order;  // by name
+    std::unordered_map<const LintUnit*, std::vector<Bounds>> of_types;
+    for (size_t i = 0; i < maps_.size(); ++i) {
+      const StreamedMap& m = maps_[i];
+      if (m.box.empty() || by_name_only(*m.unit)) continue;
+      size_t at = i;
+      for (size_t steps = 0; steps <= maps_.size(); ++steps) {  // ends in circles of parents too
+        map_boxes_[at].push_back(m.box);
+        for (const LintUnit* types : maps_[at].needs.types) {
+          std::vector<Bounds>& boxes = of_types[types];
+          boxes.push_back(m.box);
+        }
+        const LintUnit* const parent = world_.parent_of(*maps_[at].unit);
+        const auto found = parent == nullptr ? index_.end() : index_.find(parent);
+        if (found == index_.end() || found->second == i) break;
+        at = found->second;
+      }
+    }
+    for (const auto& [types, boxes] : of_types) types_.push_back(types);
+    std::sort(types_.begin(), types_.end(), [](const LintUnit* a, const LintUnit* b) { return a->name < b->name; });
+    for (const LintUnit* types : types_) type_boxes_.push_back(std::move(of_types[types]));
+  }
+
+  const LintWorld& world_;
+  std::vector<StreamedMap> maps_;
+  std::vector<const LintUnit*> types_;
+  std::unordered_map<const LintUnit*, size_t> index_;
+  std::vector<std::vector<Bounds>> map_boxes_, type_boxes_;
+};
+
+void sort_users(std::vector<ForecastUser>& users) {
+  std::stable_sort(users.begin(), users.end(),
+                   [](const ForecastUser& a, const ForecastUser& b) { return a.amount > b.amount; });
+}
+
+class Forecaster {
+ public:
+  Forecaster(const LintWorld& world, const ForecastOptions& options)
+      : streamed_(world, options.margin), options_(options) {}
+
+  Forecast run() {
+    Forecast out;
+    for (const StreamedMap& m : streamed_.maps()) {
+      if (StreamedWorld::by_name_only(*m.unit))
+        ++out.maps_by_name;
+      else if (m.box.empty())
+        ++out.maps_without_box;
+      else
+        ++out.maps;
+    }
+    std::vector<ForecastRow> rows(kNeedCount);
+    const PeakSearch maps = streamed_.map_search();
+    tbb::parallel_for(size_t{0}, kNeedCount, [&](size_t n) { rows[n] = map_row(maps, static_cast<Need>(n)); });
+    add_type_rows(rows);
+    add_world_rows(rows);
+    std::erase_if(rows, [](const ForecastRow& r) { return r.most == 0; });
+    const ConfigPools pools(streamed_.world(), options_.target);
+    for (ForecastRow& row : rows) {
+      const std::optional<uint64_t> limit = pools.size_of(row.name);
+      if (limit) row.limit = *limit, row.limit_from = ForecastRow::Limit::config;
+    }
+    out.rows = std::move(rows);
+    return out;
+  }
+
+ private:
+  ForecastRow map_row(const PeakSearch& search, Need need) const {
+    std::vector<uint64_t> weights;
+    for (const StreamedMap& m : streamed_.maps()) weights.push_back(m.needs[need]);
+    ForecastRow row = peak_row(search, weights);
+    row.name = need_info(need).pool;
+    if (need_info(need).built_in_limit != 0)
+      row.limit = need_info(need).built_in_limit, row.limit_from = ForecastRow::Limit::built_in;
+    return row;
+  }
+
+  /// Type files count once, however many maps use them.
+  void add_type_rows(std::vector<ForecastRow>& rows) const {
+    const size_t maps = streamed_.maps().size(), all = maps + streamed_.types().size();
+    const PeakSearch search = streamed_.full_search();
+    std::vector<uint64_t> weights(all, 0);
+    for (size_t i = maps; i < all; ++i) weights[i] = 1;
+    rows.push_back(peak_row(search, weights));
+    rows.back().name = "type files";
+    for (size_t i = maps; i < all; ++i) {
+      const auto* const archetypes = streamed_.types()[i - maps]->types->archetypes();
+      weights[i] = archetypes == nullptr ? 0 : archetypes->size();
+    }
+    rows.push_back(peak_row(search, weights));
+    rows.back().name = "fwArchetypePooledMap";
+    if (!options_.resource_bytes) return;
+    for (size_t i = 0; i < all; ++i) weights[i] = options_.resource_bytes(unit_of_owner(i));
+    rows.push_back(peak_row(search, weights));
+    rows.back().name = "resources";
+    rows.back().is_bytes = true;
+  }
+
+  /// What is there for good: slots of stores, and one proxy for each placed interior.
+  void add_world_rows(std::vector<ForecastRow>& rows) const {
+    uint64_t types = 0, interiors = 0;
+    for (const auto& unit : streamed_.world().units())
+      types += unit->types != nullptr && !unit->is_shadowed && !unit->is_context ? 1 : 0;
+    for (const StreamedMap& m : streamed_.maps()) interiors += m.needs[Need::interior_nodes];
+    const std::pair<std::string_view, uint64_t> totals[] = {
+        {"MapDataStore", streamed_.maps().size()}, {"MapTypesStore", types}, {"InteriorProxy", interiors}};
+    for (const auto& [name, most] : totals) {
+      ForecastRow& row = rows.emplace_back();
+      row.name = name;
+      row.is_everywhere = true;
+      row.most = row.bound = most;
+    }
+  }
+
+  ForecastRow peak_row(const PeakSearch& search, const std::vector<uint64_t>& weights) const {
+    const Peak peak = search.find(weights);
+    ForecastRow row;
+    row.most = peak.most;
+    row.bound = peak.bound;
+    row.place = {peak.place.x, peak.place.y, peak.place.z};
+    for (size_t i = 0; i < weights.size(); ++i)
+      if (weights[i] > row.largest.amount) row.largest = {&unit_of_owner(i), weights[i]};
+    if (peak.most == 0) {
+      // Nothing of it streams in by place. What the largest map needs, it may still need.
+      row.most = row.bound = row.largest.amount;
+      if (row.largest.unit != nullptr) row.heaviest.push_back(row.largest);
+      row.is_everywhere = true;
+      return row;
+    }
+    for (const uint32_t owner : search.owners_at(peak.place))
+      if (weights[owner] != 0) row.heaviest.push_back({&unit_of_owner(owner), weights[owner]});
+    sort_users(row.heaviest);
+    if (row.heaviest.size() > kForecastUsers) row.heaviest.resize(kForecastUsers);
+    return row;
+  }
+
+  const LintUnit& unit_of_owner(size_t owner) const {
+    const size_t maps = streamed_.maps().size();
+    return owner < maps ? *streamed_.maps()[owner].unit : *streamed_.types()[owner - maps];
+  }
+
+  StreamedWorld streamed_;
+  const ForecastOptions& options_;
+};
+
+std::string shown_amount(uint64_t amount, bool is_bytes) { return is_bytes ? bytes_text(amount) : grouped(amount); }
+
+std::string shown_place(const ForecastPlace& p) {
+  char text[96];
+  std::snprintf(text, sizeof text, "(%.0f, %.0f, %.0f)", p.x + 0.0, p.y + 0.0, p.z + 0.0);
+  return text;
+}
+
+std::string overflow_text(const ForecastRow& row) {
+  const std::string amounts = shown_amount(row.most, row.is_bytes) + " of " + shown_amount(row.limit, row.is_bytes);
+  return row.is_everywhere ? std::string(row.name) + " will overflow: " + amounts
+                           : std::string(row.name) + " will overflow near " + shown_place(row.place) + ": " + amounts;
+}
+
+}  // namespace
+
+Forecast forecast_world(const LintWorld& world, const ForecastOptions& options) {
+  return Forecaster(world, options).run();
+}
+
+std::string forecast_text(const Forecast& forecast) {
+  std::string out;
+  for (const ForecastRow& row : forecast.rows)
+    if (row.overflows()) out += overflow_text(row) + "\n";
+  if (!out.empty()) out += "\n";
+  size_t name_width = 4, most_width = 4, limit_width = 2;
+  const auto limit_text = [](const ForecastRow& row) {
+    return row.limit_from == ForecastRow::Limit::none     ? std::string("-")
+           : row.limit_from == ForecastRow::Limit::config ? shown_amount(row.limit, row.is_bytes)
+                                                          : shown_amount(row.limit, row.is_bytes) + " (built in)";
+  };
+  const auto most_text = [](const ForecastRow& row) {
+    return shown_amount(row.most, row.is_bytes) +
+           (row.bound > row.most ? " to " + shown_amount(row.bound, row.is_bytes) : std::string());
+  };
+  for (const ForecastRow& row : forecast.rows) {
+    name_width = std::max(name_width, row.name.size());
+    most_width = std::max(most_width, most_text(row).size());
+    limit_width = std::max(limit_width, limit_text(row).size());
+  }
+  const auto line = [&](std::string_view name, const std::string& most, const std::string& limit,
+                        const std::string& place, const std::string& rest) {
+    char text[512];
+    std::snprintf(text, sizeof text, "%-*.*s  %*s  %*s  %-24s", static_cast<int>(name_width),
+                  static_cast<int>(name.size()), name.data(), static_cast<int>(most_width), most.c_str(),
+                  static_cast<int>(limit_width), limit.c_str(), place.c_str());
+    std::string made = text + (rest.empty() ? rest : "  " + rest);
+    while (made.back() == ' ') made.pop_back();
+    out += made + "\n";
+  };
+  line("pool", "most", "of", "near", "most of it from");
+  for (const ForecastRow& row : forecast.rows) {
+    std::string users;
+    for (size_t i = 0; i < std::min<size_t>(2, row.heaviest.size()); ++i)
+      users +=
+          (i == 0 ? "" : ", ") + row.heaviest[i].unit->stem + " " + shown_amount(row.heaviest[i].amount, row.is_bytes);
+    line(row.name, most_text(row), limit_text(row), row.is_everywhere ? "everywhere" : shown_place(row.place), users);
+  }
+  out += "\n" + shown_amount(forecast.maps, false) + " maps stream in by place";
+  if (forecast.maps_by_name != 0)
+    out += ", " + shown_amount(forecast.maps_by_name, false) + " by name only (not counted but in stores)";
+  if (forecast.maps_without_box != 0)
+    out += ", " + shown_amount(forecast.maps_without_box, false) + " have no streaming box (not counted)";
+  return out + "\n";
+}
+
+std::string forecast_json(const Forecast& forecast) {
+  std::string out;
+  JsonWriter json(out);
+  json.begin_object();
+  json.member("maps", forecast.maps);
+  json.member("maps_by_name", forecast.maps_by_name);
+  json.member("maps_without_box", forecast.maps_without_box);
+  json.key("pools");
+  json.begin_array();
+  for (const ForecastRow& row : forecast.rows) {
+    json.begin_object();
+    json.member("name", row.name);
+    json.member("unit", row.is_bytes ? "bytes" : "count");
+    json.member("most", row.most);
+    json.member("at_most", row.bound);
+    json.key("limit");
+    row.limit_from == ForecastRow::Limit::none ? json.null() : json.value(row.limit);
+    json.member("limit_from", row.limit_from == ForecastRow::Limit::none     ? "none"
+                              : row.limit_from == ForecastRow::Limit::config ? "config"
+                                                                             : "built_in");
+    json.member("overflows", row.overflows());
+    json.key("place");
+    if (row.is_everywhere) {
+      json.null();
+    } else {
+      json.begin_array(true);
+      for (const double v : {row.place.x, row.place.y, row.place.z}) json.value(v);
+      json.end_array();
+    }
+    json.key("heaviest");
+    json.begin_array();
+    for (const ForecastUser& user : row.heaviest) {
+      json.begin_object();
+      json.member("file", user.unit->path);
+      json.member("amount", user.amount);
+      json.end_object();
+    }
+    json.end_array();
+    json.end_object();
+  }
+  json.end_array();
+  json.end_object();
+  return out + "\n";
+}
+
+ForecastGrid forecast_grid(const LintWorld& world, const ForecastOptions& options, uint32_t longest_side) {
+  const StreamedWorld streamed(world, options.margin);
+  ForecastGrid grid;
+  Bounds all;
+  for (const StreamedMap& m : streamed.maps())
+    if (!m.box.empty() && !StreamedWorld::by_name_only(*m.unit)) all.add(m.box);
+  if (all.empty() || longest_side == 0) return grid;
+  const double width = all.max.x - all.min.x, height = all.max.y - all.min.y;
+  grid.min_x = all.min.x;
+  grid.min_y = all.min.y;
+  grid.cell = std::max(std::max(width, height) / longest_side, 1.0);
+  grid.columns = static_cast<uint32_t>(std::ceil(width / grid.cell)) + (width == 0 ? 1 : 0);
+  grid.rows = static_cast<uint32_t>(std::ceil(height / grid.cell)) + (height == 0 ? 1 : 0);
+  grid.entities.resize(size_t{grid.columns} * grid.rows);
+  tbb::parallel_for(uint32_t{0}, grid.rows, [&](uint32_t r) {
+    std::vector<std::pair<double, int64_t>> steps;  // of height: what begins and ends there
+    for (uint32_t c = 0; c < grid.columns; ++c) {
+      const double x = grid.min_x + (c + 0.5) * grid.cell, y = grid.min_y + (r + 0.5) * grid.cell;
+      steps.clear();
+      for (const StreamedMap& m : streamed.maps()) {
+        if (m.box.empty() || StreamedWorld::by_name_only(*m.unit)) continue;
+        if (x < m.box.min.x || x > m.box.max.x || y < m.box.min.y || y > m.box.max.y) continue;
+        const auto entities = static_cast<int64_t>(m.needs.entities());
+        steps.emplace_back(m.box.min.z, entities);
+        steps.emplace_back(m.box.max.z, -entities);
+      }
+      // Where one ends and one begins, both are there.
+      std::sort(steps.begin(), steps.end(), [](const auto& a, const auto& b) {
+        return a.first != b.first ? a.first < b.first : a.second > b.second;
+      });
+      int64_t now = 0, most = 0;
+      for (const auto& [z, entities] : steps) most = std::max(most, now += entities);
+      grid.entities[size_t{r} * grid.columns + c] = static_cast<uint64_t>(most);
+    }
+  });
+  return grid;
+}
+
+}  // namespace meridian::tools
