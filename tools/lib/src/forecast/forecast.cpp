@@ -252,7 +252,7 @@ std::string forecast_text(const Forecast& forecast) {
   for (const ForecastRow& row : forecast.rows)
     if (row.overflows()) out += overflow_text(row) + "\n";
   if (!out.empty()) out += "\n";
-  size_t name_width = 4, most_width = 4, limit_width = 2;
+  size_t name_width = 24, most_width = 10, limit_width = 16;  // room for what most worlds say
   const auto limit_text = [](const ForecastRow& row) {
     return row.limit_from == ForecastRow::Limit::none     ? std::string("-")
            : row.limit_from == ForecastRow::Limit::config ? shown_amount(row.limit, row.is_bytes)
