@@ -317,6 +317,42 @@ def bad_level(rng, s):
     return e and changed(s, e.child("lodLevel"), "LODTYPES_DEPTH_HDD", "XML012")
 
 
+# --- game configurations
+
+# Pools that any world of ours fills: with stores, one slot is too few; of the others one map needs more.
+FULL_POOLS = ("MapDataStore", "MapTypesStore", "fwArchetypePooledMap", "Building", "Dummy Object")
+
+
+def pool_item(rng, s, names=None):
+    items = [i for c in s.items("ConfigArray") for i in c.find("Config", "PoolSizes", "Entries").all("Item")]
+    return pick(rng, [i for i in items if names is None or i.value("PoolName") in names])
+
+
+def pool_full(rng, s):
+    item = pool_item(rng, s, FULL_POOLS)
+    return item and changed(s, item.child("PoolSize"), 1, "CFG001")
+
+
+def pool_unknown(rng, s):
+    item = pool_item(rng, s)
+    return item and changed(s, item.child("PoolName"), item.value("PoolName") + "Xyz", "CFG002")
+
+
+def pool_twice(rng, s):
+    item = pool_item(rng, s)
+    if not item:
+        return None
+    last = item.parent.all("Item")[-1]
+    again = f'<Item><PoolName>{item.value("PoolName")}</PoolName><PoolSize value="2000000"/></Item>'.encode()
+    line = last.line + s.data[last.start:last.end].count(b"\n") + 1
+    return s.data[:last.end] + b"\n" + again + s.data[last.end:], "CFG003", line
+
+
+def pool_size(rng, s):
+    item = pool_item(rng, s)
+    return item and changed(s, item.child("PoolSize"), -1, "CFG004")
+
+
 MAP = [parent_index, level, child_count, archetype_name, rotation_zero, scale_zero, placed_twice, odd_distance, extents,
        extents_turned, content_flags, parent_flag, parent_name, occluder_size, occluder_turn, occluder_mesh,
        car_direction, light_array, light_pairing, street_lights, grass_box, time_cycle_hour, default_set, exit_portals,
@@ -324,6 +360,7 @@ MAP = [parent_index, level, child_count, archetype_name, rotation_zero, scale_ze
 TYPES = [archetype_box, archetype_sphere, duplicate_archetype, portal_room, portal_corner, attached_object,
          loose_object, set_locations, limbo_name, portal_count]
 MANIFEST = [dependency_gone, dependency_odd, manifest_map]
+CONFIG = [pool_full, pool_unknown, pool_twice, pool_size]
 
 # Warnings that may come with it: the one thing that was broken is wrong in more than one way.
 FOLLOWS = {
@@ -356,8 +393,9 @@ def run(kit, count):
     check(kit.check(["w"], "--cache", "cache").findings() == [], "the world is not clean as it is")
     sources = [Source(p) for p in source_files(kit.path("w"))]
     by_root = {root: [s for s in sources if s.root.name == root]
-               for root in ("CMapData", "CMapTypes", "CPackFileMetaData")}
-    kinds = [(k, r) for ks, r in ((MAP, "CMapData"), (TYPES, "CMapTypes"), (MANIFEST, "CPackFileMetaData")) for k in ks]
+               for root in ("CMapData", "CMapTypes", "CPackFileMetaData", "fwAllConfigs")}
+    kinds = [(k, r) for ks, r in ((MAP, "CMapData"), (TYPES, "CMapTypes"), (MANIFEST, "CPackFileMetaData"),
+                                 (CONFIG, "fwAllConfigs")) for k in ks]
     order, done, impossible, faults = [], collections.Counter(), set(), []
     while sum(done.values()) < count:
         if not order:  # each kind once a round, in any order
