@@ -57,6 +57,8 @@ def main():
     row("PERF-4", f"imapc, {p['files']} small files, two threads", rate, 1000, "limit", "1/s", rate / 1000, ">= 1", rate >= 1000)
     row("PERF-4", f"worldc build, {p['files']} small maps, two threads", p["world_seconds"], p["small_seconds"], "imapc alone", "s", p["world_seconds"] / p["small_seconds"], "", None)
     row("PERF-4", "worldc build with nothing to do", p["noop_seconds"], 0.5, "limit", "s", p["noop_seconds"] / 0.5, "<= 1", p["noop_seconds"] < 0.5)
+    rules = p["check_seconds"] / p["unchecked_seconds"]
+    row("LINT-2", "worldc check, 1000 files, two threads", p["check_seconds"] * 1e3, p["unchecked_seconds"] * 1e3, "without rules", "ms", rules, "<= 1.3", rules <= 1.3)
     limit = l["BM_xxh3"] + l["BM_flatbuffers_verifier"] + l["BM_semantic_by_hand"]
     opened = l["BM_open_in_place"]
     row("PERF-5", "open 4 MB in place", opened * 1e6, limit * 1e6, "its parts alone", "us", opened / limit, "<= 1.3", opened <= 1.3 * limit)

@@ -34,6 +34,9 @@ from world_kit import Failure, Kit  # noqa: E402
 def parts(args):
     """(name, function of a kit that returns what to tell)"""
     def edited(kit):  # WORLD-1, P044, P057, P089
+        if args.preset:
+            kit.generate("whole", "--preset", args.preset)
+            return f"{edits.random_edits(kit, 'whole', args.edits)} edits of {args.preset}"
         kit.generate("small")
         kit.generate("many", "--preset", "small", "--maps", str(args.maps), "--entities", str(20 * args.maps))
         few = args.edits * 4 // 5
@@ -58,6 +61,7 @@ def main():
     parser.add_argument("--edits", type=int, default=25, metavar="N", help="random edits (default: 25)")
     parser.add_argument("--kills", type=int, default=15, metavar="N", help="builds killed (default: 15)")
     parser.add_argument("--mutations", type=int, default=60, metavar="N", help="things broken (default: 60)")
+    parser.add_argument("--preset", metavar="NAME", help="edit a world of this preset instead, e.g. gta")
     parser.add_argument("--maps", type=int, default=40, metavar="N", help="maps of the larger world (default: 40)")
     parser.add_argument("--seed", type=int, default=None, metavar="N", help="default: of the clock")
     parser.add_argument("--keep", action="store_true", help="leave the scratch folders of failed parts")

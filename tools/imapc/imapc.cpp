@@ -18,7 +18,7 @@ int run_imapc(std::span<const char* const> args, ToolIo& io) {
       "gives a.imap.";
   tool.doc.limits =
       "It reads XML only, no compiled game files, changes no source without --fix, and looks at each map alone: "
-      "archetypes are checked with --types, links between maps by worldc.";
+      "archetypes are checked with --types, links between maps by worldc. Maps are not moved, turned or merged.";
   tool.doc.examples = {{"imapc maps/ --out-dir build/maps", "compile all maps below maps/ in parallel"},
                        {"imapc town.ymap.xml -o town.imap --depfile town.d", "one step of a Ninja or Make build"}};
   tool.kinds = {kind_of("IMAP")};

@@ -16,7 +16,10 @@ namespace meridian::tools {
 namespace {
 
 std::string totals_text(const WorldBuildTotals& t, std::string_view form) {
-  const std::array<std::pair<const char*, uint64_t>, 14> counts{{{"sources", t.sources},
+  const auto rate = [&](uint64_t amount) {
+    return t.total_seconds > 0 ? static_cast<uint64_t>(static_cast<double>(amount) / t.total_seconds) : 0;
+  };
+  const std::array<std::pair<const char*, uint64_t>, 16> counts{{{"sources", t.sources},
                                                                  {"maps", t.maps},
                                                                  {"type_files", t.types},
                                                                  {"entities", t.entities},
@@ -29,7 +32,9 @@ std::string totals_text(const WorldBuildTotals& t, std::string_view form) {
                                                                  {"source_bytes", t.source_bytes},
                                                                  {"output_bytes", t.output_bytes},
                                                                  {"pack_bytes", t.packed.pack_bytes},
-                                                                 {"pack_stored", t.packed.stored}}};
+                                                                 {"pack_stored", t.packed.stored},
+                                                                 {"files_per_s", rate(t.sources)},
+                                                                 {"mb_per_s", rate(t.source_bytes / 1'000'000)}}};
   const std::array<std::pair<const char*, double>, 6> times{{{"find", t.find_seconds},
                                                              {"compile", t.compile_seconds},
                                                              {"link", t.link_seconds},

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT
 // What differs between two resources of one kind.
 #include <algorithm>
+#include <array>
+#include <span>
 #include <unordered_map>
 
+#include "interior_diff.h"
+#include "meridian/schemas/ityp_generated.h"
 #include "table_view.h"
 #include "text_values.h"
 
@@ -11,7 +15,11 @@ namespace {
 
 class Diff {
  public:
-  Diff(const LoadedResource& a, const LoadedResource& b) : a_(a), b_(b) {}
+  // Generated accessors read our own layout only.
+  Diff(const LoadedResource& a, const LoadedResource& b)
+      : a_(a),
+        b_(b),
+        is_type_file_(a.binding->layout_fingerprint() == Binding::builtin(kind_of("ITYP"))->layout_fingerprint()) {}
 
   std::vector<std::string> run() {
     object(root_view(a_), root_view(b_), {});
@@ -81,8 +89,16 @@ class Diff {
     return text(r, element(v, f, i));
   }
 
-  void object(ObjectView a, ObjectView b, const std::string& path) {
+  void object(ObjectView a, ObjectView b, const std::string& path, std::span<const std::string_view> without = {}) {
+    InteriorDiff inside;
+    const bool is_interior = is_type_file_ && a.type->full_name == "meridian.schema.MloArchetypeDef";
+    if (is_interior) {
+      inside = diff_interiors(*reinterpret_cast<const schema::MloArchetypeDef*>(a.data),
+                              *reinterpret_cast<const schema::MloArchetypeDef*>(b.data));
+      for (const std::string& line : inside.lines) lines_.push_back(path + ": " + line);
+    }
     for (const FieldPlan& f : a.type->fields) {
+      if (std::find(without.begin(), without.end(), f.name) != without.end()) continue;
       if (a.type->is_struct && !f.in_xml) continue;
       if (f.kind == FieldKind::scalar && f.enumeration != nullptr && f.enumeration->is_union) continue;
       const std::string here = path_join(path, f.name);
@@ -94,6 +110,13 @@ class Diff {
       }
       const bool vector = f.kind == FieldKind::struct_vector || f.kind == FieldKind::table_vector ||
                           f.kind == FieldKind::scalar_vector || f.kind == FieldKind::string_vector;
+      if (is_interior && (f.name == "rooms" || f.name == "portals")) {
+        // Positions in other arrays were told by names.
+        static constexpr std::array<std::string_view, 3> kByName{"attached_objects", "room_from", "room_to"};
+        for (const auto& [i, j] : f.name == "rooms" ? inside.rooms : inside.portals)
+          object(element(vector_field(a, f), f, i), element(vector_field(b, f), f, j), path_index(here, i), kByName);
+        continue;
+      }
       if (vector) {
         elements(f, in_a ? vector_field(a, f) : VectorView{}, in_b ? vector_field(b, f) : VectorView{}, here);
         continue;
@@ -200,6 +223,7 @@ class Diff {
   }
 
   const LoadedResource &a_, &b_;
+  const bool is_type_file_;
   std::vector<std::string> lines_;
 };
 

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+#include "interior_diff.h"
+
+#include <map>
+#include <tuple>
+#include <unordered_map>
+
+#include "meridian/schemas/ityp_generated.h"
+
+namespace meridian::tools {
+namespace {
+
+template <class Vector>
+uint32_t size_of(const Vector* v) {
+  return v == nullptr ? 0 : v->size();
+}
+
+/// One version of an interior, with a name for everything in it.
+struct Names {
+  explicit Names(const schema::MloArchetypeDef& mlo) {
+    std::map<std::string, uint32_t> seen;
+    const auto unique = [&](std::string name) {
+      const uint32_t count = ++seen[name];
+      return count == 1 ? name : name + " (" + std::to_string(count) + ")";
+    };
+    for (uint32_t i = 0; i < size_of(mlo.rooms()); ++i) {
+      const auto* const name = mlo.rooms()->Get(i)->name();
+      rooms.push_back(unique("room " + (name == nullptr || name->size() == 0 ? "''" : name->str())));
+    }
+    for (uint32_t i = 0; i < size_of(mlo.portals()); ++i) {
+      const schema::MloPortalDef& p = *mlo.portals()->Get(i);
+      portals.push_back(unique("portal " + room_name(p.room_from()) + " - " + room_name(p.room_to())));
+    }
+    locations.resize(size_of(mlo.entities()));
+    for (uint32_t i = 0; i < rooms.size(); ++i) attach(mlo.rooms()->Get(i)->attached_objects(), rooms[i]);
+    for (uint32_t i = 0; i < portals.size(); ++i) attach(mlo.portals()->Get(i)->attached_objects(), portals[i]);
+    for (std::string& location : locations)
+      if (location.empty()) location = "(none)";
+  }
+
+  std::string room_name(uint32_t room) const {
+    return room < rooms.size() ? rooms[room].substr(5) : "[" + std::to_string(room) + "]";
+  }
+  void attach(const flatbuffers::Vector<uint32_t>* objects, const std::string& name) {
+    if (objects == nullptr) return;
+    for (const uint32_t entity : *objects)
+      if (entity < locations.size()) locations[entity] += (locations[entity].empty() ? "" : " and ") + name;
+  }
+
+  std::vector<std::string> rooms, portals, locations;
+};
+
+void align(const std::vector<std::string>& before, const std::vector<std::string>& after,
+           std::vector<std::pair<uint32_t, uint32_t>>& pairs, std::vector<std::string>& lines) {
+  std::unordered_map<std::string_view, uint32_t> where;
+  for (uint32_t i = 0; i < after.size(); ++i) where.emplace(after[i], i);
+  std::vector<bool> is_paired(after.size());
+  for (uint32_t i = 0; i < before.size(); ++i) {
+    const auto found = where.find(before[i]);
+    if (found == where.end()) {
+      lines.push_back(before[i] + " removed");
+      continue;
+    }
+    pairs.emplace_back(i, found->second);
+    is_paired[found->second] = true;
+  }
+  for (uint32_t i = 0; i < after.size(); ++i)
+    if (!is_paired[i]) lines.push_back(after[i] + " added");
+}
+
+using EntityKey =
+    std::tuple<uint32_t, uint32_t, float, float, float, uint32_t>;  // guid, or archetype and place; how many-th
+
+std::map<EntityKey, uint32_t> keys_of(const schema::MloArchetypeDef& mlo) {
+  std::map<uint32_t, uint32_t> guids;
+  for (uint32_t i = 0; i < size_of(mlo.entities()); ++i) ++guids[mlo.entities()->Get(i)->guid()];
+  std::map<EntityKey, uint32_t> out;
+  for (uint32_t i = 0; i < size_of(mlo.entities()); ++i) {
+    const schema::EntityDef& e = *mlo.entities()->Get(i);
+    EntityKey key = e.guid() != 0 && guids[e.guid()] == 1
+                        ? EntityKey{e.guid(), 0, 0.0f, 0.0f, 0.0f, 0}
+                        : EntityKey{0, e.archetype_name(), e.position().x(), e.position().y(), e.position().z(), 0};
+    while (!out.emplace(key, i).second) ++std::get<5>(key);
+  }
+  return out;
+}
+
+}  // namespace
+
+InteriorDiff diff_interiors(const schema::MloArchetypeDef& before, const schema::MloArchetypeDef& after) {
+  InteriorDiff out;
+  const Names a(before), b(after);
+  align(a.rooms, b.rooms, out.rooms, out.lines);
+  align(a.portals, b.portals, out.portals, out.lines);
+  const std::map<EntityKey, uint32_t> now = keys_of(after);
+  std::map<uint32_t, uint32_t> same;  // in the order of before
+  for (const auto& [key, i] : keys_of(before))
+    if (const auto found = now.find(key); found != now.end()) same.emplace(i, found->second);
+  for (const auto& [i, j] : same)
+    if (a.locations[i] != b.locations[j])
+      out.lines.push_back("entity " + std::to_string(i) + (i == j ? "" : " (now " + std::to_string(j) + ")") + ": " +
+                          a.locations[i] + " -> " + b.locations[j]);
+  return out;
+}
+
+}  // namespace meridian::tools
