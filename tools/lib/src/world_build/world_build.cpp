@@ -692,6 +692,8 @@ class WorldBuilder {
     PackWriteOptions pack_options = options_.pack_options;
     pack_options.jobs = options_.jobs;
     pack_options.cancel = io_.cancel;
+    CachedDictionaries dictionaries(cache_);
+    pack_options.dictionary_store = &dictionaries;
     const std::string path = options_.output + "/" + out.path;
     const PackWriteResult result = write_pack(path, inputs, pack_options);
     if (interrupted()) return false;
