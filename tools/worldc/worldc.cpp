@@ -2,11 +2,13 @@
 #include "worldc.h"
 
 #include <array>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "meridian/tools/world_build.h"
+#include "meridian/tools/world_manifest.h"
 
 namespace meridian::tools {
 namespace {
@@ -134,7 +136,10 @@ class Worldc {
     if (line == &top_) return report_.usage("a command is needed: build or check");
     if (!diag_.read(error)) return report_.usage(error);
     if (answer_rule_questions(diag_, report_)) return;
-    if (!read_options(*line, error)) return report_.usage(error);
+    if (!read_options(*line, error) || !read_world(*line, error)) {
+      if (!error.empty()) report_.usage(error);
+      return;
+    }
     const WorldBuildTotals totals = build_world(options_, io_, report_);
     if (!stats_.empty()) report_.print(totals_text(totals, stats_));
   }
@@ -142,14 +147,8 @@ class Worldc {
   bool read_options(const CommandLine& line, std::string& error) {
     if (!compile_.read(error)) return false;
     options_.compile = compile_.compile;
-    options_.compile.extents = repair_of(extents_);
-    options_.compile.flags = repair_of(flags_);
     if (sources_.empty()) return error = "a source folder is needed", false;
     if (&line == &build_ && options_.output.empty()) return error = "-o DIR is needed", false;
-    for (const std::string& path : sources_) options_.layers.push_back({path, path, 0});
-    int order = 0;
-    for (const std::string& path : layers_) options_.layers.push_back({path, path, ++order});
-    options_.policy = diag_.policy;
     options_.jobs = static_cast<uint32_t>(jobs_);
     options_.pack = !no_pack_;
     options_.pack_options.level = static_cast<int>(level_);
@@ -162,10 +161,29 @@ class Worldc {
     return true;
   }
 
+  /// The world manifest, if there is one; the command line goes before it. False without `error`: it was reported.
+  bool read_world(const CommandLine& line, std::string& error) {
+    options_.policy = diag_.policy;
+    options_.compile.extents = repair_of(extents_);
+    options_.compile.flags = repair_of(flags_);
+    std::string path;
+    if (!find_world_manifest(sources_, path, error)) return false;
+    if (!path.empty()) {
+      world_ = read_world_manifest(path, report_);
+      if (world_ == nullptr) return false;
+      if (world_->extents && !line.given("--extents")) options_.compile.extents = *world_->extents;
+      if (world_->flags && !line.given("--flags")) options_.compile.flags = *world_->flags;
+      use_world_manifest(world_, options_);
+    }
+    options_.layers = world_layers(world_.get(), sources_, layers_);
+    return true;
+  }
+
   Report report_;
   ToolIo& io_;
   CommandLine top_, build_, check_;
   WorldBuildOptions options_;
+  std::shared_ptr<const WorldManifest> world_;  // null: none
   CompileOptionsGroup compile_;
   DiagOptions diag_;
   std::vector<std::string> sources_, layers_;

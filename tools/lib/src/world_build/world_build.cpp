@@ -181,6 +181,7 @@ class WorldBuilder {
       remove_stray_files(options_.output + folder, 0);
     started_ = now_ns();
     has_state_ = load_state(state_path_, before_) && before_.settings == settings_hash();
+    is_same_question_ = has_state_ && before_.checks == checks_hash();
     if (!has_state_) {
       // Which files are ours is known from no state: what older builds left is overwritten or stays.
       const std::vector<BuiltOutput> outputs = std::move(before_.outputs);
@@ -190,20 +191,28 @@ class WorldBuilder {
     return true;
   }
 
-  /// Everything but the sources that bears on outputs or diagnostics.
+  /// Everything that bears on outputs and is in no part of theirs.
   uint64_t settings_hash() const {
     DigestBuilder hash;
     hash.add_text(kVersionString);
     hash.add(kFormatVersion);
     for (const BuiltinSchema& schema : builtin_schemas()) hash.add(schema.schema_fingerprint);
     hash.add(compile_settings_);
-    hash.add(static_cast<uint32_t>(options_.compile.extents));
-    hash.add(static_cast<uint32_t>(options_.compile.flags));
-    hash.add(uint32_t{options_.compile.allow_missing_archetypes});
     hash.add(uint32_t{options_.pack});
     hash.add(options_.pack_options.level);
     hash.add(options_.pack_options.store_below);
     hash.add(uint32_t{options_.pack_options.train_dictionaries});
+    return hash.value();
+  }
+
+  /// What else bears on diagnostics, or on which repairs are made: after a change all is looked at again, and what
+  /// comes out the same stays.
+  uint64_t checks_hash() const {
+    DigestBuilder hash;
+    hash.add(options_.inspect_key);
+    hash.add(static_cast<uint32_t>(options_.compile.extents));
+    hash.add(static_cast<uint32_t>(options_.compile.flags));
+    hash.add(uint32_t{options_.compile.allow_missing_archetypes});
     for (const WorldLayer& layer : options_.layers) {
       hash.add_text(layer.path);
       hash.add(int32_t{layer.order});
@@ -240,6 +249,9 @@ class WorldBuilder {
     std::vector<std::string> without;
     for (const std::string& path : {options_.output, cache_.folder()})
       if (!path.empty()) without.push_back(file_identity(path));
+    // A layer's folder inside another's is no part of that one.
+    for (const WorldLayer& layer : options_.layers)
+      without.push_back(file_identity(layer.path.substr(0, layer.path.find_last_not_of('/') + 1)));
     std::vector<InputProblem> problems;
     sources_ = find_sources(roots, without, known, before_.started, problems, io_.cancel);
     for (InputProblem& p : problems) {
@@ -256,7 +268,7 @@ class WorldBuilder {
 
   /// Whether sources and outputs are what they were after the last build. Then what was said is said again.
   bool is_unchanged() {
-    if (!has_state_ || options_.output.empty() || sources_.size() != before_.sources.size()) return false;
+    if (!is_same_question_ || options_.output.empty() || sources_.size() != before_.sources.size()) return false;
     for (size_t i = 0; i < sources_.size(); ++i)
       if (sources_[i].path != before_.sources[i].path || sources_[i].kind != before_.sources[i].kind ||
           (sources_[i].kind != 0 && sources_[i].hash != before_.sources[i].hash))
@@ -488,6 +500,8 @@ class WorldBuilder {
     });
     std::vector<std::vector<Diagnostic>> shown(units_.size());
     tbb::parallel_for(size_t{0}, units_.size(), [&](size_t i) { shown[i] = diagnostics_of(units_[i]); });
+    const bool any_failed = std::any_of(units_.begin(), units_.end(), [](const Unit& u) { return u.failed(); });
+    if (options_.inspect && !any_failed) shown.push_back(options_.inspect(*world_));
     for (std::vector<Diagnostic>& some : shown) {
       for (const Diagnostic& d : some)
         if (d.severity == Severity::error) report_.raise(kExitRejected);
@@ -714,6 +728,7 @@ class WorldBuilder {
   void save(std::vector<BuiltOutput> outputs) {
     BuildStateData state;
     state.settings = settings_hash();
+    state.checks = checks_hash();
     state.started = started_;
     state.sources = sources_;
     state.outputs = std::move(outputs);
@@ -731,7 +746,7 @@ class WorldBuilder {
   OutputLock lock_;
   std::string state_path_;
   BuildStateData before_;
-  bool has_state_ = false, cache_error_told_ = false;
+  bool has_state_ = false, is_same_question_ = false, cache_error_told_ = false;
   int64_t started_ = 0;
   uint64_t compile_settings_ = 0;  // hash
   std::vector<WorldSource> sources_;
