@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The commands of the pages about worlds do what the pages say.
 
-In such a page, in order and in one folder: a fence `xml FILE` is that file; each line of a fence `sh` runs, and ends with 0
+In such a page, in order and in one folder: a fence `xml FILE` or `json FILE` is that file; each line of a fence `sh` runs, and ends with 0
 or with the code of its comment `# exit N`; a fence `text` right behind is what was printed, `...` for any lines.
 """
 
@@ -12,7 +12,7 @@ import subprocess
 from world_kit import as_started_by_a_user, check, write
 
 DOCS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs")
-PAGES = ["worldc.md", "check_my_map.md"]
+PAGES = ["worldc.md", "worlds.md", "check_my_map.md"]
 FENCE = re.compile(r"^```(\w+) ?(\S*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -49,7 +49,7 @@ def run(kit):
             fences = FENCE.findall(file.read())
         printed = None
         for language, name, text in fences:
-            if language == "xml" and name:
+            if language in ("xml", "json") and name:
                 write(os.path.join(folder, name), text)
             elif language == "sh":
                 printed = run_commands(kit, page, folder, text)

@@ -28,6 +28,7 @@ import explain  # noqa: E402
 import kills  # noqa: E402
 import mutations  # noqa: E402
 import same_everywhere  # noqa: E402
+import watching  # noqa: E402
 from world_kit import Failure, Kit  # noqa: E402
 
 
@@ -51,6 +52,7 @@ def parts(args):
     yield from (("cross_file." + name, case) for name, case in cross_file.CASES)
     yield from (("broken." + name, case) for name, case in broken.CASES)
     yield "mutations", lambda kit: mutations.run(kit, args.mutations)
+    yield "watching", watching.run
     yield "docs", docs_commands.run
 
 

@@ -92,6 +92,25 @@ TEST(DiagnosticPolicy, IsStrictAboutUnknownNamesAndTypesOnly) {
   EXPECT_EQ(policy.severity_of(rules::unknown_name, Severity::warning), std::nullopt);
 }
 
+TEST(DiagnosticPolicy, TakesAProjectsSeveritiesWhereOptionsSayNothing) {
+  DiagnosticPolicy policy;
+  policy.configure(rules::not_an_integer, Severity::error);
+  policy.configure(rules::duplicate_element, Severity::note);
+  policy.configure(rules::unknown_name, std::nullopt);
+  policy.configure(rules::missing_element, Severity::warning);  // off, and a note, by itself
+  policy.configure(rules::not_a_number, std::nullopt);
+  EXPECT_EQ(policy.severity_of(rules::not_an_integer, Severity::warning), Severity::error);
+  EXPECT_EQ(policy.severity_of(rules::duplicate_element, Severity::warning), Severity::note);
+  EXPECT_EQ(policy.severity_of(rules::unknown_name, Severity::warning), std::nullopt);
+  EXPECT_EQ(policy.severity_of(rules::missing_element, Severity::note), Severity::warning);
+  EXPECT_EQ(policy.severity_of(rules::not_a_number, Severity::error), Severity::error);  // never less
+  EXPECT_TRUE(policy.apply("error") && policy.apply("unknown-name") && policy.apply("no-XML008"));
+  EXPECT_EQ(policy.severity_of(rules::unknown_name, Severity::warning), Severity::error);
+  EXPECT_EQ(policy.severity_of(rules::missing_element, Severity::note), Severity::error);
+  EXPECT_EQ(policy.severity_of(rules::duplicate_element, Severity::warning), Severity::note);
+  EXPECT_EQ(policy.severity_of(rules::not_an_integer, Severity::warning), std::nullopt);
+}
+
 TEST(DiagnosticPolicy, RefusesWhatIsNoRule) {
   DiagnosticPolicy policy;
   for (const char* spec : {"", "no-", "error=", "XML099", "no-XML099", "error=XML099", "no-error", "all"})

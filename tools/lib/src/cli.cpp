@@ -82,6 +82,13 @@ void CommandLine::text(const char* names, const char* value, std::string& target
   add(names, std::move(option), {.text = &target});
 }
 
+void CommandLine::optional_text(const char* names, const char* value, const char* implied, std::string& target,
+                                const char* help, ValueHint hint) {
+  text(names, value, target, help, hint);
+  options_.back().optional_value = true;
+  options_.back().implied = implied;
+}
+
 void CommandLine::texts(const char* names, const char* value, std::vector<std::string>& target, const char* help,
                         ValueHint hint) {
   OptionDoc option;
@@ -99,6 +106,7 @@ void CommandLine::choice(const char* names, std::vector<std::string> choices, st
   option.help = help;
   option.choices = std::move(choices);
   option.optional_value = optional_value;
+  if (optional_value) option.implied = option.choices.front();
   add(names, std::move(option), {.text = &target});
 }
 
@@ -203,7 +211,7 @@ bool CommandLine::parse(std::span<const std::string> arguments, std::string& err
     if (option.value.empty()) {
       handles.push_back(app.add_flag(names));
     } else if (option.optional_value) {
-      handles.push_back(app.add_flag(names + "{" + option.choices.front() + "}", values[i])->take_all());
+      handles.push_back(app.add_flag(names + "{" + option.implied + "}", values[i])->take_all());
     } else {
       handles.push_back(app.add_option(names, values[i])->take_all()->allow_extra_args(false));
     }

@@ -196,7 +196,14 @@ bool DiagnosticPolicy::apply(std::string_view spec) {
 std::optional<Severity> DiagnosticPolicy::severity_of(const Rule& rule, Severity found) const {
   if (found == Severity::error) return found;
   const auto switched = switched_.find(&rule);
-  if (switched != switched_.end() ? !switched->second : !rule.on) return std::nullopt;
+  const auto configured = switched == switched_.end() ? configured_.find(&rule) : configured_.end();
+  const bool is_configured = configured != configured_.end();
+  const bool is_on = switched != switched_.end() ? switched->second
+                     : is_configured             ? configured->second.has_value()
+                                                 : rule.on;
+  if (!is_on) return std::nullopt;
+  if (is_configured && (found == Severity::warning || rule.severity == Severity::note)) found = *configured->second;
+  if (found == Severity::error) return found;
   // A note of a rule that mostly warns stays a note; a rule that only ever notes is an error where it's asked for.
   if (errors_.contains(&rule) && (found == Severity::warning || rule.severity == Severity::note))
     return Severity::error;

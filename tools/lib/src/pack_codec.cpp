@@ -8,10 +8,12 @@
 #include <zdict.h>
 
 #include "meridian/tools/pack_writer.h"
+#include "world_build/digest.h"
 
 namespace meridian::tools {
 namespace {
 
+constexpr uint32_t kTrainerVersion = 1;         // raised with any change of how samples become a dictionary
 constexpr size_t kDictionaryBytes = 64 * 1024;  // 110 KiB, zstd's habit, gains 1 % more on maps
 /// Training looks at a hundred times a dictionary's size with profit, says zstd's manual.
 constexpr size_t kMaxSampleBytes = 100 * kDictionaryBytes;
@@ -41,6 +43,19 @@ void PackCompressor::compress(std::span<const std::byte> raw, int level, const P
   if (dictionary != nullptr) checked(ZSTD_CCtx_refCDict(context_.get(), dictionary->prepared()));
   out.resize(ZSTD_compressBound(raw.size()));
   out.resize(checked(ZSTD_compress2(context_.get(), out.data(), out.size(), raw.data(), raw.size())));
+}
+
+std::string dictionary_key(std::span<const std::span<const std::byte>> samples, int level) {
+  DigestBuilder key;
+  key.add(uint32_t{kTrainerVersion});
+  key.add(ZSTD_versionNumber());
+  key.add(level);
+  for (const std::span<const std::byte> sample : samples) {
+    const Digest digest = digest_of(sample.data(), sample.size());
+    key.add(digest.low);
+    key.add(digest.high);
+  }
+  return key.digest().hex();
 }
 
 std::vector<uint8_t> train_pack_dictionary(std::span<const std::span<const std::byte>> samples, int level) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include <zstd.h>
@@ -43,5 +44,8 @@ class PackCompressor {
   };
   std::unique_ptr<ZSTD_CCtx, Free> context_;
 };
+
+/// What a dictionary hangs on: samples, level, libzstd. Hexadecimal digits, for PackDictionaryStore.
+std::string dictionary_key(std::span<const std::span<const std::byte>> samples, int level);
 
 }  // namespace meridian::tools

@@ -22,6 +22,7 @@
 #include "posix_file.h"
 #include "raw_hash.h"
 #include "text_values.h"
+#include "world_build/digest.h"
 
 namespace meridian::tools {
 namespace {
@@ -179,7 +180,13 @@ class PackWriter {
       samples.push_back(job.raw.bytes);
       owners.push_back(std::move(job.raw));
     }
-    return train_pack_dictionary(samples, options_.level);
+    if (options_.dictionary_store == nullptr) return train_pack_dictionary(samples, options_.level);
+    const std::string key = dictionary_key(samples, options_.level);
+    std::vector<uint8_t> out;
+    if (options_.dictionary_store->find(key, out)) return out;
+    out = train_pack_dictionary(samples, options_.level);
+    options_.dictionary_store->keep(key, out);
+    return out;
   }
 
   size_t end_of_batch(size_t first) const {

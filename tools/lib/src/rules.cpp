@@ -127,6 +127,12 @@ constinit const Rule duplicate_archetype{
     true};
 constinit const Rule illegal_file_name{"NAM006", "illegal-file-name", warning, true,
                                        "an entry of a pack has a name that is no file name on some system"};
+constinit const Rule conflicting_overlays{"NAM007",
+                                          "conflicting-overlays",
+                                          warning,
+                                          true,
+                                          "two overlays change one entity of the lowest layer, and not the same way",
+                                          true};
 constinit const Rule occluder_size{"OCC001", "occluder-size", error, true,
                                    "an occluder's size is negative (flat on two axes, or lost: warning)"};
 constinit const Rule occluder_orientation{"OCC002", "occluder-orientation", error, true,
@@ -237,6 +243,7 @@ constexpr const Rule* kAll[] = {
     &rules::duplicate_map,
     &rules::duplicate_archetype,
     &rules::illegal_file_name,
+    &rules::conflicting_overlays,
     &rules::occluder_size,
     &rules::occluder_orientation,
     &rules::occluder_covers_portal,

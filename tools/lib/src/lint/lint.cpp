@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "meridian/tools/lint.h"
 
+#include <map>
+#include <memory>
+#include <utility>
+
 #include "lint/lint_context.h"
 #include "meridian/tools/fix.h"
 #include "meridian/tools/source_map.h"
@@ -44,6 +48,8 @@ Finding to_finding(LintFinding finding, const LintUnit& unit, std::string_view s
               {}};
   for (const LintFinding::Fix& fix : finding.fixes)
     for (TextEdit& edit : edits_for_value(places, source, fix.path, fix.text)) out.edits.push_back(std::move(edit));
+  // A finding may name many places of one other file, which is walked once for all of them.
+  std::map<const LintUnit*, std::pair<std::shared_ptr<const SourceText>, std::unique_ptr<SourceMap>>> others;
   for (LintFinding::Related& related : finding.related) {
     Finding::Related& r = out.related.emplace_back();
     r.message = std::move(related.message);
@@ -52,9 +58,12 @@ Finding to_finding(LintFinding finding, const LintUnit& unit, std::string_view s
       continue;
     }
     r.file = related.unit->path;
-    const std::shared_ptr<const SourceText> other = source_of == nullptr ? nullptr : source_of(*related.unit, context);
+    const auto [it, is_new] = others.try_emplace(related.unit);
+    auto& [other, map] = it->second;
+    if (is_new && source_of != nullptr) other = source_of(*related.unit, context);
     if (other == nullptr) continue;
-    r.offset = SourceMap(other->text()).find(related.path).point();
+    if (map == nullptr) map = std::make_unique<SourceMap>(other->text());
+    r.offset = map->find(related.path).point();
     r.place = other->place_of(r.offset);
     r.utf16_column = other->utf16_column_of(r.offset);
   }

@@ -86,6 +86,8 @@ void lint_archetypes(LintContext& c);
 void lint_interiors(LintContext& c);
 // the world
 void lint_clashes(LintContext& c);
+void lint_shadowed(LintContext& c);  ///< Requires: the unit is shadowed
+void lint_overlay(LintContext& c);   ///< Requires: the unit is a map
 void lint_manifest(LintContext& c);
 void lint_pools(LintContext& c);
 

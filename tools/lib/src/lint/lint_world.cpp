@@ -143,6 +143,16 @@ void LintWorld::link_maps() {
   for (const auto& unit : units_)
     if (unit->map != nullptr) maps.push_back(unit.get());
   put_in_force(maps, maps_);
+  for (const LintUnit* map : maps)
+    if (map->is_shadowed) versions_.try_emplace(map->name);
+  // Now the latest layer stands first, and within a layer what counts.
+  for (auto map = maps.rbegin(); map != maps.rend() && !versions_.empty(); ++map) {
+    const auto found = versions_.find((*map)->name);
+    if (found == versions_.end()) continue;
+    std::vector<const LintUnit*>& versions = found->second;
+    if (!versions.empty() && versions.back()->layer == (*map)->layer) versions.pop_back();
+    versions.push_back(*map);
+  }
   for (const LintUnit* map : maps) {
     if (find_map(map->name) != map) continue;
     if (const LintUnit* const parent = parent_of(*map); parent != nullptr && parent != map)
@@ -220,6 +230,12 @@ const LintUnit* LintWorld::parent_of(const LintUnit& map) const {
 std::span<const LintUnit* const> LintWorld::children_of(const LintUnit& map) const {
   const auto found = children_.find(&map);
   if (found == children_.end()) return {};
+  return found->second;
+}
+
+std::span<const LintUnit* const> LintWorld::versions_of(const LintUnit& map) const {
+  const auto found = map.map == nullptr ? versions_.end() : versions_.find(map.name);
+  if (found == versions_.end()) return {};
   return found->second;
 }
 

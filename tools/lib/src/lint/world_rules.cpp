@@ -85,12 +85,8 @@ std::map<const LintUnit*, std::string> needed_types(const LintWorld& world, cons
 
 void lint_clashes(LintContext& c) {
   const char* const kind = c.unit.map != nullptr ? "map" : c.unit.types != nullptr ? "type file" : "configuration";
-  if (c.unit.is_shadowed) {
-    LintFinding& f = c.report(rules::duplicate_map, Severity::note, "", "",
-                              std::string(kind) + " '" + c.unit.stem + "' is shadowed by a later layer's");
-    f.related.push_back({c.unit.shadowed_by, "", "this one is used"});
-    return;
-  }
+  if (c.unit.map != nullptr) lint_overlay(c);
+  if (c.unit.is_shadowed) return lint_shadowed(c);
   for (const LintWorld::Clash& clash : c.world.clashes()) {
     if (clash.unit != &c.unit) continue;
     if (!clash.archetype) {

@@ -54,6 +54,7 @@ bool load_state(const std::string& path, BuildStateData& out) {
   const auto& state = *flatbuffers::GetRoot<schema::BuildState>(bytes.data());
   out = {};
   out.settings = state.settings();
+  out.checks = state.checks();
   out.started = state.started();
   if (state.sources() != nullptr)
     for (const schema::StoredSource* s : *state.sources()) {
@@ -98,8 +99,9 @@ int save_state(const std::string& path, const BuildStateData& state) {
   const auto output_vector = fbb.CreateVector(outputs);
   const auto archetype_vector = fbb.CreateVectorOfStructs(archetypes);
   const auto diagnostic_vector = fbb.CreateVector(diagnostics);
-  schema::FinishBuildStateBuffer(fbb, schema::CreateBuildState(fbb, state.settings, state.started, source_vector,
-                                                               output_vector, archetype_vector, diagnostic_vector));
+  schema::FinishBuildStateBuffer(
+      fbb, schema::CreateBuildState(fbb, state.settings, state.started, source_vector, output_vector, archetype_vector,
+                                    diagnostic_vector, state.checks));
   std::vector<uint8_t> bytes(fbb.GetBufferPointer(), fbb.GetBufferPointer() + fbb.GetSize());
   const Digest digest = digest_of(bytes.data(), bytes.size());
   const auto* const seal = reinterpret_cast<const uint8_t*>(&digest);

@@ -31,8 +31,9 @@ struct BuiltOutput {
 };
 
 struct BuildStateData {
-  uint64_t settings = 0;
-  int64_t started = 0;  ///< [ns]
+  uint64_t settings = 0;  ///< of what bears on outputs
+  uint64_t checks = 0;    ///< of what bears on diagnostics only, or is in the outputs' parts too
+  int64_t started = 0;    ///< [ns]
   std::vector<WorldSource> sources;
   std::vector<BuiltOutput> outputs;
   std::vector<std::pair<uint32_t, uint64_t>> archetypes;  ///< name to hash, sorted

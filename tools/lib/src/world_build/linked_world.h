@@ -47,6 +47,7 @@ class LinkedWorld {
   void compile();
   void link();
 
+  const BuildCache& cache() const { return cache_; }
   std::vector<WorldSource>& sources() { return sources_; }
   std::deque<WorldUnit>& units() { return units_; }
   const LintWorld& world() const { return *world_; }

@@ -70,6 +70,8 @@ std::vector<uint8_t> sealed(std::span<const uint8_t> bytes) {
   return out;
 }
 
+constexpr std::string_view kUnitExtension = ".unit", kDictionaryExtension = ".dict";
+
 constexpr int64_t kStrayAge = 3600;  // no write of an entry takes so long [s]
 
 std::string_view view(const flatbuffers::String* s) { return s == nullptr ? std::string_view() : s->string_view(); }
@@ -141,14 +143,32 @@ std::vector<uint8_t> pack_unit(const Digest& key, const CompileResult& result, c
 
 }  // namespace
 
-std::string BuildCache::path_of(const Digest& key) const {
-  const std::string hex = key.hex();
-  return folder_ + "/" + hex.substr(0, 2) + "/" + hex.substr(2) + ".unit";
+std::string BuildCache::path_of(std::string_view hex, std::string_view extension) const {
+  return folder_ + "/" + std::string(hex.substr(0, 2)) + "/" + std::string(hex.substr(2)) + std::string(extension);
+}
+
+// Key and dictionary under one seal: an entry under another's name is as good as a damaged one.
+bool BuildCache::find_dictionary(std::string_view key, std::vector<uint8_t>& out) const {
+  if (folder_.empty()) return false;
+  const Blob blob = map_file(path_of(key, kDictionaryExtension));
+  if (!is_sealed(blob.bytes) || blob.bytes.size() < kSealSize + key.size()) return false;
+  if (std::memcmp(blob.bytes.data(), key.data(), key.size()) != 0) return false;
+  out.assign(blob.bytes.begin() + static_cast<ptrdiff_t>(key.size()), blob.bytes.end() - kSealSize);
+  return true;
+}
+
+int BuildCache::store_dictionary(std::string_view key, std::span<const uint8_t> dictionary) const {
+  if (folder_.empty()) return 0;
+  const std::string path = path_of(key, kDictionaryExtension);
+  std::vector<uint8_t> bytes(key.begin(), key.end());
+  bytes.insert(bytes.end(), dictionary.begin(), dictionary.end());
+  if (const int error = create_parent_folders(path); error != 0) return error;
+  return write_file(path, sealed(bytes), WriteMode::always).error;
 }
 
 std::shared_ptr<const CompiledUnit> BuildCache::find_unit(const Digest& key) const {
   if (folder_.empty()) return nullptr;
-  Blob blob = map_file(path_of(key));
+  Blob blob = map_file(path_of(key.hex(), kUnitExtension));
   return is_sealed(blob.bytes) ? read_unit(key, std::move(blob)) : nullptr;
 }
 
@@ -157,7 +177,7 @@ std::shared_ptr<const CompiledUnit> BuildCache::store_unit(const Digest& key, co
   const std::vector<uint8_t> bytes = pack_unit(key, result, source);
   error = 0;
   if (!folder_.empty()) {
-    const std::string path = path_of(key);
+    const std::string path = path_of(key.hex(), kUnitExtension);
     error = create_parent_folders(path);
     if (error == 0) error = write_file(path, bytes, WriteMode::always).error;
   }
@@ -186,7 +206,7 @@ uint64_t BuildCache::trim(uint64_t limit) const {
     if (it->is_directory(one)) remove_stray_files(it->path().string(), kStrayAge);
     if (!it->is_regular_file(one) || one) continue;
     const std::string extension = it->path().extension().string();
-    if (extension != ".unit") continue;  // nothing of ours
+    if (extension != kUnitExtension && extension != kDictionaryExtension) continue;  // nothing of ours
     const uint64_t size = it->file_size(one);
     const auto time = it->last_write_time(one);
     if (one) continue;

@@ -6,9 +6,11 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "meridian/tools/compile.h"
+#include "meridian/tools/pack_writer.h"
 #include "world_build/digest.h"
 
 namespace meridian::tools {
@@ -39,13 +41,31 @@ class BuildCache {
   std::shared_ptr<const CompiledUnit> store_unit(const Digest& key, const CompileResult& result,
                                                  const SourceText& source, int& error) const;
 
+  /// A trained dictionary by its key (hexadecimal digits), possibly an empty one. False: none, or a damaged one.
+  bool find_dictionary(std::string_view key, std::vector<uint8_t>& out) const;
+  /// Returns errno's value.
+  int store_dictionary(std::string_view key, std::span<const uint8_t> dictionary) const;
+
   /// Deletes what was not used longest until at most `limit` bytes are left. Returns the bytes deleted.
   uint64_t trim(uint64_t limit) const;
 
  private:
-  std::string path_of(const Digest& key) const;
+  std::string path_of(std::string_view hex, std::string_view extension) const;
 
   std::string folder_;
+};
+
+/// The cache as the writer of packs sees it. What cannot be stored is trained again next time.
+class CachedDictionaries : public PackDictionaryStore {
+ public:
+  explicit CachedDictionaries(const BuildCache& cache) : cache_(cache) {}
+  bool find(std::string_view key, std::vector<uint8_t>& out) override { return cache_.find_dictionary(key, out); }
+  void keep(std::string_view key, std::span<const uint8_t> dictionary) override {
+    (void)cache_.store_dictionary(key, dictionary);
+  }
+
+ private:
+  const BuildCache& cache_;
 };
 
 }  // namespace meridian::tools

@@ -122,6 +122,9 @@ class WorldBuilder {
     std::vector<std::vector<Diagnostic>> shown(linked_.units().size());
     tbb::parallel_for(size_t{0}, linked_.units().size(),
                       [&](size_t i) { shown[i] = diagnostics_of(linked_.units()[i]); });
+    const bool any_failed =
+        std::any_of(linked_.units().begin(), linked_.units().end(), [](const WorldUnit& u) { return u.failed(); });
+    if (run_.options.inspect && !any_failed) shown.push_back(run_.options.inspect(linked_.world()));
     for (std::vector<Diagnostic>& some : shown) {
       for (const Diagnostic& d : some)
         if (d.severity == Severity::error) run_.report.raise(kExitRejected);

@@ -70,6 +70,7 @@ bool WorldOutputs::prepare() {
     remove_stray_files(run_.options.output + folder, 0);
   started_ = now_ns();
   has_state_ = load_state(state_path_, before_) && before_.settings == settings_hash();
+  is_same_question_ = has_state_ && before_.checks == checks_hash();
   if (!has_state_) {
     // Which files are ours is known from no state: what older builds left is overwritten or stays.
     const std::vector<BuiltOutput> outputs = std::move(before_.outputs);
@@ -79,20 +80,28 @@ bool WorldOutputs::prepare() {
   return true;
 }
 
-/// Everything but the sources that bears on outputs or diagnostics.
+/// Everything that bears on outputs and is in no part of theirs.
 uint64_t WorldOutputs::settings_hash() const {
   DigestBuilder hash;
   hash.add_text(kVersionString);
   hash.add(kFormatVersion);
   for (const BuiltinSchema& schema : builtin_schemas()) hash.add(schema.schema_fingerprint);
   hash.add(linked_.compile_settings());
-  hash.add(static_cast<uint32_t>(run_.options.compile.extents));
-  hash.add(static_cast<uint32_t>(run_.options.compile.flags));
-  hash.add(uint32_t{run_.options.compile.allow_missing_archetypes});
   hash.add(uint32_t{run_.options.pack});
   hash.add(run_.options.pack_options.level);
   hash.add(run_.options.pack_options.store_below);
   hash.add(uint32_t{run_.options.pack_options.train_dictionaries});
+  return hash.value();
+}
+
+/// What else bears on diagnostics, or on which repairs are made: after a change all is looked at again, and what
+/// comes out the same stays.
+uint64_t WorldOutputs::checks_hash() const {
+  DigestBuilder hash;
+  hash.add(run_.options.inspect_key);
+  hash.add(static_cast<uint32_t>(run_.options.compile.extents));
+  hash.add(static_cast<uint32_t>(run_.options.compile.flags));
+  hash.add(uint32_t{run_.options.compile.allow_missing_archetypes});
   for (const WorldLayer& layer : run_.options.layers) {
     hash.add_text(layer.path);
     hash.add(int32_t{layer.order});
@@ -106,7 +115,8 @@ uint64_t WorldOutputs::settings_hash() const {
 }
 
 bool WorldOutputs::are_up_to_date() {
-  if (!has_state_ || run_.options.output.empty() || linked_.sources().size() != before_.sources.size()) return false;
+  if (!is_same_question_ || run_.options.output.empty() || linked_.sources().size() != before_.sources.size())
+    return false;
   for (size_t i = 0; i < linked_.sources().size(); ++i)
     if (linked_.sources()[i].path != before_.sources[i].path || linked_.sources()[i].kind != before_.sources[i].kind ||
         (linked_.sources()[i].kind != 0 && linked_.sources()[i].hash != before_.sources[i].hash))
@@ -298,6 +308,8 @@ bool WorldOutputs::pack(const std::vector<const WorldUnit*>& wanted, std::vector
   PackWriteOptions pack_options = run_.options.pack_options;
   pack_options.jobs = run_.options.jobs;
   pack_options.cancel = run_.io.cancel;
+  CachedDictionaries dictionaries(linked_.cache());
+  pack_options.dictionary_store = &dictionaries;
   const std::string path = run_.options.output + "/" + out.path;
   const PackWriteResult result = write_pack(path, inputs, pack_options);
   if (run_.interrupted()) return false;
@@ -318,6 +330,7 @@ void WorldOutputs::remove_old(const std::vector<BuiltOutput>& outputs) {
 void WorldOutputs::save(std::vector<BuiltOutput> outputs, const std::vector<Diagnostic>& diagnostics) {
   BuildStateData state;
   state.settings = settings_hash();
+  state.checks = checks_hash();
   state.started = started_;
   state.sources = linked_.sources();
   state.outputs = std::move(outputs);

@@ -30,6 +30,7 @@ class WorldOutputs {
 
  private:
   uint64_t settings_hash() const;
+  uint64_t checks_hash() const;
   bool is_in_place(const BuiltOutput& output) const;
   bool look_at(BuiltOutput& output) const;
   bool announce(const std::vector<const WorldUnit*>& wanted);
@@ -46,7 +47,7 @@ class WorldOutputs {
   OutputLock lock_;
   std::string state_path_;
   BuildStateData before_;
-  bool has_state_ = false;
+  bool has_state_ = false, is_same_question_ = false;
   int64_t started_ = 0;  // [ns]
   ArchetypeTable archetypes_;
   LodSetTable sets_;

@@ -66,6 +66,7 @@ struct OptionDoc {
   ValueHint hint = ValueHint::none;
   bool repeats = false;         ///< may be given more than once
   bool optional_value = false;  ///< `--stats[=json]`
+  std::string implied;          ///< the value that such an option without one has
 };
 
 /// What help and man page say beside the options.
@@ -98,6 +99,9 @@ class CommandLine {
   void flag(const char* names, bool& target, const char* help);
   void text(const char* names, const char* value, std::string& target, const char* help,
             ValueHint hint = ValueHint::none);
+  /// The value may be left out, and is `implied` then; else it is given behind a `=`.
+  void optional_text(const char* names, const char* value, const char* implied, std::string& target, const char* help,
+                     ValueHint hint = ValueHint::none);
   void texts(const char* names, const char* value, std::vector<std::string>& target, const char* help,
              ValueHint hint = ValueHint::none);
   /// One of `choices`; the first of them is what the option without value means if `optional_value`.

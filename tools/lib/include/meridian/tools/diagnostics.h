@@ -81,12 +81,16 @@ class DiagnosticPolicy {
   /// `spec` is what follows -W: "XML013", "no-unknown-name", "error", "error=XML002". False: no such rule.
   bool apply(std::string_view spec);
   void set_strict(bool strict) { strict_ = strict; }  ///< XML002 and XML003 become errors
+  /// What a rule is where the options say nothing of it: a project's own severities. Nothing: off. As with options,
+  /// what is found as an error stays one, and a note of a rule that mostly warns stays a note.
+  void configure(const Rule& rule, std::optional<Severity> severity) { configured_[&rule] = severity; }
 
   /// Severity to report with, or nothing where it is switched off. Errors cannot be switched off.
   std::optional<Severity> severity_of(const Rule& rule, Severity found) const;
 
  private:
   std::map<const Rule*, bool> switched_;
+  std::map<const Rule*, std::optional<Severity>> configured_;
   std::set<const Rule*> errors_;
   bool all_errors_ = false;
   bool strict_ = false;

@@ -142,6 +142,8 @@ class LintWorld {
   const LintUnit* parent_of(const LintUnit& map) const;
   /// Maps that name this one as parent, in order of their names.
   std::span<const LintUnit* const> children_of(const LintUnit& map) const;
+  /// The maps of this one's name, one a layer, the lowest layer first; empty where there is no other.
+  std::span<const LintUnit* const> versions_of(const LintUnit& map) const;
   /// Children that entities really have, counted over all maps; empty for maps without any.
   std::span<const uint32_t> child_counts(const LintUnit& map) const;
 
@@ -169,6 +171,7 @@ class LintWorld {
   std::unordered_map<uint32_t, ArchetypeRef> archetypes_;
   std::vector<std::shared_ptr<const schema::ArchetypeDef>> composites_;
   std::unordered_map<uint32_t, const LintUnit*> maps_, types_;
+  std::unordered_map<uint32_t, std::vector<const LintUnit*>> versions_;  ///< by name, of maps in several layers
   std::unordered_map<const LintUnit*, std::vector<const LintUnit*>> children_;
   std::unordered_map<const LintUnit*, std::vector<uint32_t>> child_counts_;
   std::vector<Clash> clashes_;

@@ -18,6 +18,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "meridian/resource/pack.h"
@@ -47,6 +48,17 @@ PackInput pack_input(uint32_t kind, std::string text, std::vector<uint8_t> bytes
 /// A file, mapped while the writer is at it. One that can't be read is reported when it is its turn.
 PackInput pack_file_input(uint32_t kind, std::string text, const std::string& path, uint64_t order = 0);
 
+/// Where trained dictionaries are kept from one pack to the next: training costs more than all compression. What it
+/// gives must be what was kept under that key; the pack's bytes are then those of a training.
+/// Threads: called by the writer's own thread only.
+class PackDictionaryStore {
+ public:
+  virtual ~PackDictionaryStore() = default;
+  /// The dictionary of these samples and settings, of which `key` is the hash; empty where none pays. False: not known.
+  virtual bool find(std::string_view key, std::vector<uint8_t>& out) = 0;
+  virtual void keep(std::string_view key, std::span<const uint8_t> dictionary) = 0;
+};
+
 /// Defaults are argued with figures in docs/packs.md.
 struct PackWriteOptions {
   int level = 9;                          ///< of zstd; 0: everything is stored. [0, 22]
@@ -55,6 +67,7 @@ struct PackWriteOptions {
   bool train_dictionaries = false;        ///< for each kind that has none in `dictionaries`
   uint32_t dictionary_below = 32 * 1024;  ///< larger entries are compressed without one [bytes]
   std::map<uint32_t, std::vector<uint8_t>> dictionaries{};  ///< by kind, from train_pack_dictionary(); e.g. of a cache
+  PackDictionaryStore* dictionary_store = nullptr;          ///< asked before training; null: none
   bool names = true;                                        ///< keep the texts of names
   uint32_t jobs = 0;                                        ///< threads that compress; 0: all, 1: none but the caller's
   uint64_t max_resource_bytes = kMaxResourceBytes;          ///< a larger input is refused

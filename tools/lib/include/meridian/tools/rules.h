@@ -76,6 +76,7 @@ extern const Rule missing_name;                // NAM003
 extern const Rule duplicate_map;               // NAM004
 extern const Rule duplicate_archetype;         // NAM005
 extern const Rule illegal_file_name;           // NAM006
+extern const Rule conflicting_overlays;        // NAM007
 extern const Rule occluder_size;               // OCC001
 extern const Rule occluder_orientation;        // OCC002
 extern const Rule occluder_covers_portal;      // OCC003

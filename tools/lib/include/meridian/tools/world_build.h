@@ -22,6 +22,8 @@
 
 namespace meridian::tools {
 
+class LintWorld;  // tools/lint.h
+
 struct WorldLayer {
   std::string name;  ///< what messages call it
   std::string path;  ///< folder or file
@@ -57,7 +59,11 @@ struct WorldBuildOptions {
   uint32_t jobs = 0;
   bool pack = true;  ///< write `world.mpk` too
   PackWriteOptions pack_options;
-  bool explain = false;      ///< say of each rebuilt output what changed
+  bool explain = false;  ///< say of each rebuilt output what changed
+  /// What else is to be said of the world, once all of it is linked; not called where a source has failed. What it
+  /// gives is shown, and said again by a later build that finds nothing to do. Threads: main.
+  std::function<std::vector<Diagnostic>(const LintWorld& world)> inspect;
+  uint64_t inspect_key = 0;  ///< hash of what bears on its result besides the sources
   bool fix = false;          ///< rewrite sources where the right value is certain
   bool fix_preview = false;  ///< only show the difference
   bool only_pools = false;   ///< of the rules, only CFG001 and what reading the sources tells

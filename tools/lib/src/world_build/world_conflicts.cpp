@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+#include "meridian/tools/world_conflicts.h"
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "lint/map_changes.h"
+
+namespace meridian::tools {
+namespace {
+
+/// The layer that a unit was found in; where several share its place, the one whose folder holds it.
+std::string layer_of(const LintUnit& unit, std::span<const WorldLayer> layers) {
+  std::string name = std::to_string(unit.layer);
+  bool is_known = false;
+  for (const WorldLayer& layer : layers) {
+    if (layer.order != unit.layer || (is_known && !unit.path.starts_with(layer.path))) continue;
+    name = layer.name;
+    is_known = true;
+  }
+  return name;
+}
+
+}  // namespace
+
+std::string world_conflicts_text(const LintWorld& world, std::span<const WorldLayer> layers) {
+  std::vector<const LintUnit*> maps;
+  for (const auto& unit : world.units())
+    if (unit->map != nullptr && !unit->is_shadowed && world.versions_of(*unit).size() > 1) maps.push_back(unit.get());
+  std::sort(maps.begin(), maps.end(), [](const LintUnit* a, const LintUnit* b) { return a->stem < b->stem; });
+  std::string out;
+  for (const LintUnit* map : maps) {
+    const std::span<const LintUnit* const> versions = world.versions_of(*map);
+    for (size_t i = 0; i + 1 < versions.size(); ++i) {
+      const LintUnit &low = *versions[i], &high = *versions[i + 1];
+      const std::string where =
+          map->stem + ": " + layer_of(low, layers) + " -> " + layer_of(high, layers) + ": entity ";
+      for (const EntityChange& change : entity_changes(*low.map, *high.map)) {
+        const NameTexts& names = change.kind == EntityChange::Kind::removed ? low.names : high.names;
+        out +=
+            where + std::to_string(change.index) + " " + names.quoted(change.archetype) + ": " + change.text() + "\n";
+      }
+    }
+  }
+  return out;
+}
+
+}  // namespace meridian::tools
