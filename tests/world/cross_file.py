@@ -70,10 +70,11 @@ def duplicate_map(kit):  # NAM004, PAIN P005
     first, second = s.place("root1/qa_dock.ymap.xml", "CMapData"), s.place("root2/qa_dock.ymap.xml", "CMapData")
     expect(kit, s, [("NAM004", "error", second, ["qa_dock", first[0], second[0]], [first])], ("root1", "root2"))
     expect(kit, s, [("NAM004", "error", first, ["qa_dock"], [second])], ("root2", "root1"))
-    # A layer decides, and says so; either way round.
+    # A layer decides, and says so and what differs; either way round.
+    differs = ("root2/qa_dock.ymap.xml", 17, 4)  # the second entity, of five lines each from line 12 on
     for low, high, count in (("root1", "root2", 2), ("root2", "root1", 1)):
         lower, upper = (first, second) if low == "root1" else (second, first)
-        expect(kit, s, [("NAM004", "note", lower, "shadowed", [upper])], (low,), ("--layer", high))
+        expect(kit, s, [("NAM004", "note", lower, "shadowed", [upper, differs])], (low,), ("--layer", high))
         kit.remove("out")
         done = kit.build((low,), "out", "--layer", high)
         dump = kit.run("dump", "out/imap/qa_dock.imap", program="resinfo").out

@@ -25,7 +25,7 @@ using Words = std::vector<std::string>;
 
 /// A command line with one option of each sort.
 struct Sample {
-  std::string output, mode = "fast", stats;
+  std::string output, mode = "fast", stats, list;
   Words warnings, operands;
   bool quiet = false;
   uint64_t count = 7;
@@ -38,6 +38,7 @@ struct Sample {
     line.texts("-W", "RULE", warnings, "");
     line.choice("--mode", {"fast", "slow"}, mode, "");
     line.choice("--stats", {"text", "json"}, stats, "", true);
+    line.optional_text("--list", "FILE", "-", list, "");
     line.number("-j,--jobs", "N", count, 1, 1u << 30, "");
     line.flag("--quiet", quiet, "");
   }
@@ -52,6 +53,16 @@ TEST(CommandLine, CLI1_TakesOperandsAndOptionsInAnyOrder) {
   EXPECT_TRUE(s.quiet);
   EXPECT_TRUE(s.line.given("--output"));
   EXPECT_FALSE(s.line.given("--mode"));
+}
+
+TEST(CommandLine, AValueThatMayBeLeftOutIsTheImpliedOne) {
+  Sample none, bare, given;
+  ASSERT_TRUE(none.parse({"a.xml"}) && bare.parse({"--list", "a.xml"}) && given.parse({"--list=b=c.txt", "a.xml"}));
+  EXPECT_EQ(none.list, "");
+  EXPECT_EQ(bare.list, "-");
+  EXPECT_EQ(bare.operands, Words{"a.xml"});
+  EXPECT_EQ(given.list, "b=c.txt");
+  EXPECT_NE(help_text(given.line).find("--list[=FILE]"), std::string::npos);
 }
 
 TEST(CommandLine, CLI3_WarningOptionTakesOneWordJoinedOrApart) {

@@ -211,7 +211,8 @@ std::string summary_of(const std::vector<EntityChange>& changes) {
   for (const auto& [kind, word] : {std::pair{EntityChange::Kind::removed, " removed"},
                                    {EntityChange::Kind::changed, " changed"},
                                    {EntityChange::Kind::added, " added"}}) {
-    const auto count = std::count_if(changes.begin(), changes.end(), [&](const auto& c) { return c.kind == kind; });
+    const auto count =
+        std::count_if(changes.begin(), changes.end(), [wanted = kind](const auto& c) { return c.kind == wanted; });
     if (count == 0) continue;
     const bool is_first = out.empty();
     out += (is_first ? "" : ", ") + std::to_string(count) +
