@@ -25,6 +25,7 @@ Vec3 vec3_of(const schema::Vec3* v) { return v == nullptr ? Vec3{} : vec3_of(*v)
 
 std::vector<uint32_t> names_of(const std::map<const LintUnit*, std::string>& types) {
   std::vector<uint32_t> out;
+  out.reserve(types.size());
   for (const auto& [unit, user] : types) out.push_back(unit->name);
   std::sort(out.begin(), out.end());
   return out;

@@ -70,7 +70,7 @@ struct WorldResult {
 /// Requires: check_world_options(options) is empty.
 /// Threads:  main; uses `jobs` threads inside.
 /// Memory:   the names and archetypes of the world (about 200 bytes an archetype, 250 a map) and an area a thread;
-///           compiled, for the index another 200 bytes an archetype and 500 a map.
+///           compiled, for the index another 200 bytes an archetype and 700 a map.
 WorldResult write_world(const WorldOptions& options, const WorldRun& run);
 
 }  // namespace meridian::tools
