@@ -38,6 +38,7 @@ struct WorldFiles {
   std::multimap<uint32_t, DefinedArchetype> archetypes;  ///< by name
   std::vector<const schema::PackFileMetaData*> manifests;
   const schema::GameConfigSet* config = nullptr;
+  std::string index;  ///< path of the world index
 
   explicit WorldFiles(const std::string& folder) {
     for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
@@ -73,6 +74,8 @@ struct WorldFiles {
         archetypes.emplace(file_types->archetypes()->Get(i)->name(), DefinedArchetype{file_types, i});
     } else if (kind == kind_of("YMFM")) {
       manifests.push_back(file->resource.root<schema::PackFileMetaData>());
+    } else if (kind == kind_of("WIDX")) {
+      index = path;
     } else {
       config = file->resource.root<schema::GameConfigSet>();
     }

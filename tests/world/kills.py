@@ -14,7 +14,7 @@ def stray_files(folder):
     found = []
     for where, _, names in os.walk(folder):
         for name in names:
-            known = name.endswith((".imap", ".ityp", ".gcfg", ".unit", ".blob")) or name in ("world.mpk", "state", "lock")
+            known = name.endswith((".imap", ".ityp", ".gcfg", ".unit", ".blob")) or name in ("world.mpk", "world.widx", "state", "lock")
             if not known:
                 found.append(os.path.relpath(os.path.join(where, name), folder))
     return found

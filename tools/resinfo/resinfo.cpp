@@ -174,6 +174,8 @@ class Resinfo {
     }
     LoadedResource resource;
     if (!load(files_[0], resource)) return;
+    if (&line == &dump_ && xml_ && resource.binding->root().cooked)
+      return refuse(files_[0], "the linker makes such files; there is no XML that they come from", kExitUsage);
     if (&line == &dump_) return put(xml_ ? dump_xml(resource) : dump_json(resource));
     if (&line == &schema_) return put(schema_text(resource));
     put(json_ ? stats_json(resource) : stats_text(resource));

@@ -211,6 +211,7 @@ class Worldc {
     options.margin = static_cast<double>(margin_);
     if (!target_.empty()) options.target = &config_target_;
     options.resource_bytes = world.resource_bytes;
+    options.permanent_types = options_.index.permanent_types;
     return options;
   }
 
@@ -285,6 +286,7 @@ class Worldc {
     options_.compile.extents = repair_of(extents_);
     options_.compile.flags = repair_of(flags_);
     options_.inspect = nullptr;
+    options_.index = {};
     options_.inspect_key = 0;
     world_ = nullptr;
     named_paths_.clear();

@@ -15,3 +15,5 @@
 #include "meridian/resource/resource.h"
 #include "meridian/scene/desc_block.h"
 #include "meridian/scene/entity_desc.h"
+#include "meridian/stream/box_tree.h"
+#include "meridian/stream/world_index.h"

@@ -4,9 +4,11 @@
 #include "flatbuffers/flatbuffers.h"
 #include "meridian/resource/fingerprint.h"
 #include "meridian/schemas/imap_generated.h"
+#include "meridian/schemas/world_index_generated.h"
 #include "resource/builtin.h"
 #include "resource/checksum.h"
 #include "resource/cooked_check.h"
+#include "resource/index_check.h"
 #include "resource/schema_view.h"
 #include "resource/semantic.h"
 #include "resource/structure.h"
@@ -89,6 +91,10 @@ Result<Resource> open_resource(std::span<const std::byte> bytes, const OpenOptio
   if (Status status = detail::check_meaning(out.payload_, schema); !status.ok()) return status;
   if (builtin != nullptr && kind == detail::kMapKind) {
     if (Status status = detail::check_cooked(*out.root<schema::MapData>()); !status.ok()) return status;
+  }
+  if (builtin != nullptr && kind == detail::kIndexKind) {
+    const Status status = detail::check_world_index(*out.root<schema::WorldIndex>(), out.payload_.size());
+    if (!status.ok()) return status;
   }
   return out;
 }

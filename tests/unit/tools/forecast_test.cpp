@@ -211,6 +211,22 @@ TEST(Forecast, AncestorsAndTypeFilesAreNeededWithAMap) {
   EXPECT_TRUE(bytes->is_bytes);
 }
 
+// ARCH-6: a permanent type file is there at every place, used or not.
+TEST(Forecast, PermanentTypeFilesCountEverywhere) {
+  World w;
+  w.types("qa_types", archetype("qa_house", "0"));
+  w.types("qa_always", archetype("qa_one", "0") + archetype("qa_two", "0"));
+  w.map("qa_a", streamed(0, 100, copies(3, "qa_house")));
+  EXPECT_EQ(row(w, "type files")->most, 1u);
+  EXPECT_EQ(row(w, "fwArchetypePooledMap")->most, 1u);
+  tools::ForecastOptions options;
+  options.permanent_types = {hash_name("qa_always").value};
+  EXPECT_EQ(row(w, "type files", options)->most, 2u);
+  EXPECT_EQ(row(w, "fwArchetypePooledMap", options)->most, 3u);
+  options.permanent_types.insert(hash_name("qa_types").value);
+  EXPECT_EQ(row(w, "type files", options)->most, 2u) << "not twice";
+}
+
 TEST(Forecast, MapsThatLoadByNameAreNotCountedByPlace) {
   World w;
   w.types("qa_types", archetype("qa_house", "0"));

@@ -69,9 +69,9 @@ TEST(WorldPatch, HoldsWhatChangedAndMountedIsTheNewWorld) {
   std::set<std::string> names, removed;
   for (const PackEntry& e : patch->pack().entries()) names.emplace(patch->pack().text_of(e.name));
   for (const PackKey& k : patch->pack().removed()) removed.emplace(patch->pack().text_of(k.name));
-  EXPECT_EQ(names, (std::set<std::string>{"changes", "comes"}));
+  EXPECT_EQ(names, (std::set<std::string>{"changes", "comes", "world"}));
   EXPECT_EQ(removed, std::set<std::string>{"goes"});
-  EXPECT_NE(run.out.find("patch_entries                2\n"), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("patch_entries                3\n"), std::string::npos) << run.out;
   EXPECT_NE(run.out.find("patch_removed                1\n"), std::string::npos) << run.out;
   EXPECT_NE(run.out.find("patch_unchanged              2\n"), std::string::npos) << run.out;
   EXPECT_EQ(mounted(f.release.path("1.mpk"), f.output.path("patch.mpk")), contents_of(f.output.path("world.mpk")));

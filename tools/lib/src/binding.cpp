@@ -122,6 +122,7 @@ int TypePlan::find(std::string_view element, bool& alias) const {
 }
 
 bool Binding::reads_root(std::string_view element) const {
+  if (root_->cooked) return false;
   return root_->xml == element ||
          std::find(root_->aliases.begin(), root_->aliases.end(), element) != root_->aliases.end();
 }
@@ -225,6 +226,7 @@ class BindingMaker {
     type.aliases = words(attributes.get("alias"));
     type.noun = attributes.get("noun");
     type.sparse = attributes.has("sparse");
+    type.cooked = attributes.has("cooked");
     type.lanes_are_attributes = attributes.has("xml_attrs");
     type.lanes_are_text = attributes.has("xml_text");
     type.unknown_item = attributes.has("unknown_item");

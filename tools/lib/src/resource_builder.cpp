@@ -289,6 +289,17 @@ BuildResult build_resource(TableValue& root, const Binding& binding, const std::
   return result;
 }
 
+std::vector<uint8_t> seal_payload(std::span<const std::byte> payload, const std::vector<NameUse>& names,
+                                  const Binding& binding, const CompileOptions& options) {
+  const std::vector<uint8_t> info = build_info({}, names, binding, options);
+  const uint64_t size = sealed_size(payload.size(), info.size());
+  if (size > kMaxResourceBytes) return {};
+  std::vector<uint8_t> out(size);
+  seal_resource(std::as_writable_bytes(std::span(out)), payload, std::as_bytes(std::span(info)), binding.kind(),
+                binding.layout_fingerprint());
+  return out;
+}
+
 std::vector<uint8_t> build_payload(TableValue& root, const Binding& binding) {
   SizeEstimate estimate;
   estimate.add(root, {});

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 // A resource as JSON, and its statistics.
 #include <algorithm>
+#include <cstdio>
+#include <utility>
 
 #include "meridian/tools/json_writer.h"
 #include "table_view.h"
 #include "text_values.h"
+#include "world_index/index_stats.h"
 
 namespace meridian::tools {
 namespace {
@@ -149,6 +152,47 @@ std::vector<VectorCount> counts(const LoadedResource& r) {
   return out;
 }
 
+void put_tree(JsonWriter& json, const char* name, const IndexStats::Tree& tree) {
+  json.key(name);
+  json.begin_object();
+  json.member("nodes", uint64_t{tree.nodes});
+  json.member("depth", uint64_t{tree.depth});
+  json.member("outside", uint64_t{tree.outside});
+  json.member("bytes", tree.bytes);
+  json.end_object();
+}
+
+void put_index(JsonWriter& json, const IndexStats& s) {
+  json.key("index");
+  json.begin_object();
+  json.member("maps", s.maps);
+  json.member("type_files", s.types);
+  json.member("archetypes", s.archetypes);
+  json.member("groups", s.groups);
+  json.member("bytes_per_map", s.bytes_per_map());
+  json.member("bytes_per_archetype", s.bytes_per_archetype());
+  put_tree(json, "entities_tree", s.entities);
+  put_tree(json, "streaming_tree", s.streaming);
+  json.end_object();
+}
+
+std::string index_text(const IndexStats& s) {
+  char text[160];
+  std::snprintf(text, sizeof text, "  %llu maps, %llu type files, %llu archetypes, %llu groups; %.1f bytes a map, ",
+                static_cast<unsigned long long>(s.maps), static_cast<unsigned long long>(s.types),
+                static_cast<unsigned long long>(s.archetypes), static_cast<unsigned long long>(s.groups),
+                s.bytes_per_map());
+  std::string out = text;
+  std::snprintf(text, sizeof text, "%.1f an archetype\n", s.bytes_per_archetype());
+  out += text;
+  for (const auto& [name, tree] : {std::pair{"entities tree", &s.entities}, {"streaming tree", &s.streaming}}) {
+    std::snprintf(text, sizeof text, "  %s: %u nodes in %u levels, %u maps outside, %llu bytes\n", name, tree->nodes,
+                  tree->depth, tree->outside, static_cast<unsigned long long>(tree->bytes));
+    out += text;
+  }
+  return out;
+}
+
 size_t kept_count(const LoadedResource& r) {
   size_t n = 0;
   for (const auto& [path, list] : r.kept) n += list.size();
@@ -202,6 +246,7 @@ std::string stats_json(const LoadedResource& r) {
     json.end_object();
   }
   json.end_array();
+  if (const auto index = index_stats(r)) put_index(json, *index);
   json.end_object();
   out += '\n';
   return out;
@@ -212,6 +257,7 @@ std::string stats_text(const LoadedResource& r) {
                     " bytes (payload " + std::to_string(r.resource.payload().size()) + ", info " +
                     std::to_string(r.resource.info().size()) + "), " + std::to_string(r.names.size()) + " names, " +
                     std::to_string(kept_count(r)) + " kept\n";
+  if (const auto index = index_stats(r)) out += index_text(*index);
   for (const VectorCount& c : counts(r)) {
     std::string line = "  " + c.path;
     line.resize(std::max<size_t>(line.size() + 1, 52), ' ');

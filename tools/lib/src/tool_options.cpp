@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "lint/index_archetypes.h"
 #include "lint/lint_compiled.h"
 #include "meridian/base/version.h"
 #include "meridian/resource/fingerprint.h"
@@ -183,15 +184,25 @@ Repair repair_of(std::string_view word) {
 void LintOptionsGroup::declare(CommandLine& line, bool is_map) {
   line.group("Checks");
   line.texts("--types", "FILE", types, "compiled type file (.ityp) whose archetypes are looked up", ValueHint::file);
+  line.text("--index", "FILE", index, "world index (.widx) whose archetypes are looked up where no --types has them",
+            ValueHint::file);
   line.flag("--allow-missing-archetypes", allow_missing, "an archetype that no type file defines is a warning");
   if (is_map) {
     line.choice("--extents", {"keep", "fix", "union"}, extents,
-                "extents in the output: as written (default), computed, or both together; needs --types");
+                "extents in the output: as written (default), computed, or both together; needs --types or "
+                "--index");
     line.choice("--flags", {"keep", "fix"}, flags, "content flags in the output: as written (default) or computed");
   }
   line.choice("--fix", {"write", "preview"}, fix,
               "rewrite the sources where the right value is certain, or only show the difference", true);
 }
+
+/// What archetypes are looked up in, with the files behind it.
+struct LintOptionsGroup::KnownTypes {
+  std::vector<std::unique_ptr<LoadedResource>> files;
+  std::unique_ptr<IndexArchetypes> index;
+  LintWorld world;
+};
 
 bool LintOptionsGroup::read(CompileOptions& compile, const DiagnosticPolicy& policy, std::string& error,
                             std::string& path, int& exit_code) {
@@ -201,15 +212,19 @@ bool LintOptionsGroup::read(CompileOptions& compile, const DiagnosticPolicy& pol
   compile.lod_size = policy.severity_of(rules::lod_size, Severity::warning).has_value();
   exit_code = kExitUsage;
   if (!fix.empty() && !compile.lint) return error = "--fix needs the rules; leave --no-lint out", false;
-  if (types.empty()) {
-    if (compile.extents != Repair::keep) return error = "--extents=" + extents + " needs --types", false;
+  if (types.empty() && index.empty()) {
+    if (compile.extents != Repair::keep) return error = "--extents=" + extents + " needs --types or --index", false;
     return true;
   }
-  struct Types {
-    std::vector<std::unique_ptr<LoadedResource>> files;
-    LintWorld world;
-  };
-  auto loaded = std::make_shared<Types>();
+  auto loaded = std::make_shared<KnownTypes>();
+  if (!read_types(*loaded, error, path, exit_code) || !read_index(*loaded, error, path, exit_code)) return false;
+  path.clear();
+  loaded->world.link();
+  compile.types = std::shared_ptr<const LintWorld>(loaded, &loaded->world);
+  return true;
+}
+
+bool LintOptionsGroup::read_types(KnownTypes& out, std::string& error, std::string& path, int& exit_code) {
   for (const std::string& file : types) {
     auto resource = std::make_unique<LoadedResource>();
     path = file;
@@ -220,13 +235,23 @@ bool LintOptionsGroup::read(CompileOptions& compile, const DiagnosticPolicy& pol
     unit.path = file;
     unit.stem = resource_stem(file);
     unit.is_context = true;
-    loaded->world.add(std::move(unit));
-    loaded->files.push_back(std::move(resource));
+    out.world.add(std::move(unit));
+    out.files.push_back(std::move(resource));
     read_files.push_back(file);
   }
-  path.clear();
-  loaded->world.link();
-  compile.types = std::shared_ptr<const LintWorld>(loaded, &loaded->world);
+  return true;
+}
+
+bool LintOptionsGroup::read_index(KnownTypes& out, std::string& error, std::string& path, int& exit_code) {
+  if (index.empty()) return true;
+  auto resource = std::make_unique<LoadedResource>();
+  path = index;
+  if (!load_resource(index, {}, *resource, error, exit_code)) return false;
+  exit_code = kExitRejected;
+  if (resource->resource.kind() != kWorldIndexKind) return error = "this is no world index (.widx)", false;
+  out.index = std::make_unique<IndexArchetypes>(std::move(resource));
+  out.index->add_to(out.world);
+  read_files.push_back(index);
   return true;
 }
 

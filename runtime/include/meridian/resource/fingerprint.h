@@ -41,7 +41,7 @@ struct BuiltinSchema {
   std::span<const uint64_t> compatible;  ///< layout fingerprints of released schemas that read in place
 };
 
-/// imap, ityp, gcfg, ymfm. Threads: immutable.
+/// imap, ityp, gcfg, ymfm, widx. Threads: immutable.
 std::span<const BuiltinSchema> builtin_schemas();
 /// By kind, or null.
 const BuiltinSchema* find_builtin_schema(uint32_t kind);

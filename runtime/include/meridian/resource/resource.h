@@ -89,7 +89,7 @@ class Resource {
 
 /// Checks bytes and gives a view, in this order: size, alignment, magic, kind, version, checksum, fingerprint,
 /// FlatBuffers verifier (depth and table limits), semantic bounds (hoisted owners inside their arrays, closed enums
-/// known, floats finite, element alignment). Never reads outside the bytes.
+/// known, floats finite, element alignment; ranges of linked maps and of world indices). Never reads outside the bytes.
 /// Errors:   too_small, misaligned, bad_magic, wrong_kind, bad_version, bad_checksum, layout_differs (then see
 ///           resource/convert.h), bad_structure, bad_value; the message says which, `detail` where (byte offset or
 ///           index), `name` the TypeHash value of the field.

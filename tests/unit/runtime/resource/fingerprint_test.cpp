@@ -92,7 +92,7 @@ TEST(Fingerprint, OnlyAdditionsReadInPlace) {  // FMT-30, FMT-31
 }
 
 TEST(Fingerprint, BuiltinSchemasAreValidAndConsistent) {
-  EXPECT_EQ(builtin_schemas().size(), 4u);
+  EXPECT_EQ(builtin_schemas().size(), 5u);
   for (const BuiltinSchema& item : builtin_schemas()) {
     EXPECT_TRUE(verify_schema(item.bfbs).ok()) << item.name;
     EXPECT_EQ(layout_fingerprint(item.bfbs), item.layout_fingerprint) << item.name;

@@ -159,26 +159,35 @@ class Forecaster {
     return row;
   }
 
-  /// Type files count once, however many maps use them.
+  /// Type files count once, however many maps use them; permanent ones count everywhere, used or not.
   void add_type_rows(std::vector<ForecastRow>& rows) const {
     const size_t maps = streamed_.maps().size(), all = maps + streamed_.types().size();
     const PeakSearch search = streamed_.full_search();
-    std::vector<uint64_t> weights(all, 0);
-    for (size_t i = maps; i < all; ++i) weights[i] = 1;
-    rows.push_back(peak_row(search, weights));
-    rows.back().name = "type files";
-    for (size_t i = maps; i < all; ++i) {
-      const auto* const archetypes = streamed_.types()[i - maps]->types->archetypes();
-      weights[i] = archetypes == nullptr ? 0 : archetypes->size();
-    }
-    rows.push_back(peak_row(search, weights));
-    rows.back().name = "fwArchetypePooledMap";
-    if (!options_.resource_bytes) return;
-    for (size_t i = 0; i < all; ++i) weights[i] = options_.resource_bytes(unit_of_owner(i));
-    rows.push_back(peak_row(search, weights));
-    rows.back().name = "resources";
-    rows.back().is_bytes = true;
+    const auto add = [&](std::string_view name, bool is_bytes, const auto& weight_of_map, const auto& weight_of_types) {
+      std::vector<uint64_t> weights(all, 0);
+      uint64_t always = 0;
+      for (size_t i = 0; i < maps; ++i) weights[i] = weight_of_map(unit_of_owner(i));
+      for (size_t i = maps; i < all; ++i)
+        if (!is_permanent(unit_of_owner(i))) weights[i] = weight_of_types(unit_of_owner(i));
+      for (const auto& unit : streamed_.world().units())
+        if (unit->types != nullptr && !unit->is_shadowed && !unit->is_context && is_permanent(*unit))
+          always += weight_of_types(*unit);
+      ForecastRow& row = rows.emplace_back(peak_row(search, weights));
+      row.name = name;
+      row.is_bytes = is_bytes;
+      row.most += always;
+      row.bound += always;
+    };
+    const auto none = [](const LintUnit&) { return uint64_t{0}; };
+    add("type files", false, none, [](const LintUnit&) { return uint64_t{1}; });
+    add("fwArchetypePooledMap", false, none, [](const LintUnit& unit) {
+      const auto* const archetypes = unit.types->archetypes();
+      return archetypes == nullptr ? uint64_t{0} : archetypes->size();
+    });
+    if (options_.resource_bytes) add("resources", true, options_.resource_bytes, options_.resource_bytes);
   }
+
+  bool is_permanent(const LintUnit& types) const { return options_.permanent_types.contains(types.name); }
 
   /// What is there for good: slots of stores, and one proxy for each placed interior.
   void add_world_rows(std::vector<ForecastRow>& rows) const {

@@ -56,12 +56,13 @@ void lint_interior_instances(LintContext& c) {
                   const EntityPlace place{"", "", instance.owner()};
                   if (ref == nullptr) return;  // REF001 says it
                   const std::string name = c.unit.names.quoted(entity.archetype_name());
-                  if (ref->mlo == nullptr) {
+                  if (!ref->is_interior) {
                     LintFinding& f = c.report(rules::missing_archetype, place.path(".archetypeName"), place.object(),
                                               name + " is placed as an interior, but its archetype is none");
                     f.related.push_back({ref->unit, ref->path(), "the archetype"});
                     return;
                   }
+                  if (ref->mlo == nullptr) return;  // an index tells neither its entity sets nor its portals
                   const auto* const wanted = instance.default_entity_sets();
                   const auto* const sets = ref->mlo->entity_sets();
                   if (wanted != nullptr)

@@ -47,8 +47,15 @@ LintUnit& LintWorld::add(LintUnit unit) {
   return *units_.back();
 }
 
+void LintWorld::add_indexed(std::vector<ArchetypeRef> archetypes, uint32_t type_files) {
+  indexed_.insert(indexed_.end(), archetypes.begin(), archetypes.end());
+  indexed_type_files_ += type_files;
+}
+
 void LintWorld::link() {
   link_archetypes();
+  for (const ArchetypeRef& ref : indexed_) archetypes_.try_emplace(ref.def->name(), ref);
+  type_files_ += indexed_type_files_;
   link_maps();
   link_configs();
   if (options_.maps_are_known) count_children();
@@ -94,8 +101,7 @@ void LintWorld::link_archetypes() {
     for (uint32_t i = 0; i < defs->size(); ++i) {
       const schema::ArchetypeDef* const def = defs->Get(i);
       if (def->name() == 0) continue;
-      const auto [it, is_new] =
-          archetypes_.try_emplace(def->name(), ArchetypeRef{file, i, false, def, nullptr, nullptr});
+      const auto [it, is_new] = archetypes_.try_emplace(def->name(), ArchetypeRef{file, i, false, def});
       if (is_new || it->second.unit->layer != file->layer) continue;
       // Stored bytes are what counts: -0 and 0 differ in a file too.
       // NOLINTNEXTLINE(bugprone-suspicious-memory-comparison)
@@ -116,7 +122,10 @@ void LintWorld::link_archetypes() {
         if (ArchetypeRef* const ref = own(time->owner())) ref->time = time;
     if (const auto* const mlos = file->types->mlo_archetypes())
       for (const schema::MloArchetypeDef* mlo : *mlos)
-        if (ArchetypeRef* const ref = own(mlo->owner())) ref->mlo = mlo;
+        if (ArchetypeRef* const ref = own(mlo->owner())) {
+          ref->mlo = mlo;
+          ref->is_interior = true;
+        }
     add_composites(*file);
   }
 }
@@ -133,7 +142,7 @@ void LintWorld::add_composites(const LintUnit& file) {
                                                       schema::SpecialAttribute::none, point(c.bb_min()),
                                                       point(c.bb_max()), point(c.bs_centre()), c.bs_radius(), 0.0f,
                                                       name, 0u, 0u, 0u, 0u, schema::AssetType::ASSETLESS, 0u);
-    archetypes_.try_emplace(name, ArchetypeRef{&file, i, true, def.get(), nullptr, nullptr});
+    archetypes_.try_emplace(name, ArchetypeRef{&file, i, true, def.get()});
     composites_.push_back(std::move(def));
   }
 }

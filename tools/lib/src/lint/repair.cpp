@@ -66,6 +66,19 @@ void apply_repair(const MapRepair& repair, TableValue& map) {
   if (repair.has_map_flags) set_word("flags", repair.map_flags);
 }
 
+void apply_repair(const MapRepair& repair, MapSlot& slot) {
+  const auto stored = [](const Bounds& b) {
+    return Aabb{{float_below(b.min.x), float_below(b.min.y), float_below(b.min.z)},
+                {float_above(b.max.x), float_above(b.max.y), float_above(b.max.z)}};
+  };
+  if (repair.has_extents) {
+    slot.entities = stored(repair.entities);
+    slot.streaming = stored(repair.streaming);
+  }
+  if (repair.has_content_flags) slot.content_flags = repair.content_flags;
+  if (repair.has_map_flags) slot.flags = repair.map_flags;
+}
+
 void settle_findings(const MapRepair& repair, std::vector<LintFinding>& findings) {
   for (LintFinding& f : findings) {
     const bool settled = (repair.has_extents && (f.rule == &rules::extents || f.rule == &rules::inverted_extents)) ||

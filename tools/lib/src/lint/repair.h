@@ -3,6 +3,7 @@
 /// `--extents` and `--flags`: what goes into the resource in place of what the author wrote.
 
 #include "lint/extents.h"
+#include "meridian/stream/world_index.h"
 #include "meridian/tools/compile.h"
 #include "value.h"
 
@@ -23,6 +24,8 @@ MapRepair plan_repair(const LintWorld& world, const LintUnit& unit, Repair exten
 
 /// Writes it into the values that a map is built from.
 void apply_repair(const MapRepair& repair, TableValue& map);
+/// The same into the map's row of a world index.
+void apply_repair(const MapRepair& repair, MapSlot& slot);
 
 /// Takes back what the repair has settled: EXT and FLG findings become notes that say so.
 void settle_findings(const MapRepair& repair, std::vector<LintFinding>& findings);

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "meridian/base/name_hash.h"
+#include "meridian/schemas/manifest_generated.h"
 #include "meridian/tools/file_io.h"
 #include "meridian/tools/json_reader.h"
 #include "text_values.h"
@@ -331,6 +332,16 @@ std::vector<WorldLayer> world_layers(const WorldManifest* manifest, std::span<co
 void use_world_manifest(const std::shared_ptr<const WorldManifest>& manifest, WorldBuildOptions& options) {
   for (const WorldManifest::RuleSetting& setting : manifest->rules)
     options.policy.configure(*setting.rule, setting.severity);
+  for (const PlacedName& file : manifest->permanent) options.index.permanent_types.insert(hash_name(file.text).value);
+  for (const WorldGroup& from : manifest->groups)
+    for (const PlacedName& map : from.maps) {
+      WorldIndexGroup& group = options.index.groups.emplace_back();
+      group.name = hash_name(map.text);
+      if (from.hours) group.flags |= static_cast<uint32_t>(schema::MapDataGroupFlags::TIME_DEPENDENT);
+      if (!from.weathers.empty()) group.flags |= static_cast<uint32_t>(schema::MapDataGroupFlags::WEATHER_DEPENDENT);
+      group.hours = from.hours.value_or(0);
+      for (const std::string& weather : from.weathers) group.weather_types.push_back(hash_name(weather).value);
+    }
   options.inspect_key = manifest->content_hash();
   options.inspect = [manifest, policy = options.policy](const LintWorld& world) {
     return check_world_manifest(*manifest, world, policy);

@@ -18,6 +18,7 @@
 #include "meridian/tools/binding.h"
 #include "meridian/tools/cook.h"
 #include "meridian/tools/pack_view.h"
+#include "world_build/index_output.h"
 
 namespace meridian::tools {
 namespace {
@@ -220,6 +221,7 @@ void WorldOutputs::write(const std::vector<Diagnostic>& diagnostics) {
   run_.totals.written = written;
   run_.totals.unchanged = unchanged;
   if (run_.interrupted() || run_.report.exit_code() != kExitDone) return;
+  if (!write_index(wanted, outputs)) return;
   if (run_.options.pack && !pack(wanted, outputs, known)) return;
   remove_old(outputs);
   save(std::move(outputs), diagnostics);
@@ -229,6 +231,7 @@ void WorldOutputs::write(const std::vector<Diagnostic>& diagnostics) {
 bool WorldOutputs::announce(const std::vector<const WorldUnit*>& wanted) {
   std::set<std::string> paths;
   for (const WorldUnit* unit : wanted) paths.insert(output_path(*unit));
+  paths.insert(kIndexOutput);
   if (run_.options.pack) paths.insert("world.mpk");
   for (const BuiltOutput& o : before_.outputs) paths.erase(o.path);
   if (paths.empty()) return true;
@@ -285,6 +288,30 @@ bool WorldOutputs::linked_bytes(const WorldUnit& unit, std::vector<uint8_t>& out
   return cook_map(map, in, out, report, error);
 }
 
+/// The index of all outputs so far, which it joins.
+bool WorldOutputs::write_index(const std::vector<const WorldUnit*>& wanted, std::vector<BuiltOutput>& outputs) {
+  std::vector<IndexedUnit> indexed;
+  for (size_t i = 0; i < wanted.size(); ++i)
+    indexed.push_back({wanted[i]->linked, outputs[i].size, &wanted[i]->repair});
+  WorldIndexOptions options = run_.options.index;
+  options.names = run_.options.compile.names;
+  BuiltOutput index;
+  std::string error;
+  const WriteResult result = write_index_output(run_.options.output, linked_.world(), indexed, options, index, error);
+  const std::string path = run_.options.output + "/" + kIndexOutput;
+  if (!error.empty()) {
+    run_.report.log().add(placeless(rules::resource_too_large, path, std::move(error)));
+    return run_.report.raise(kExitRejected), false;
+  }
+  if (result.outcome == WriteOutcome::failed)
+    return run_.report.environment(path, "cannot write: " + error_text(result.error)), false;
+  ++(result.outcome == WriteOutcome::written ? run_.totals.written : run_.totals.unchanged);
+  (void)look_at(index);
+  run_.totals.output_bytes += index.size;
+  outputs.push_back(std::move(index));
+  return true;
+}
+
 bool WorldOutputs::pack(const std::vector<const WorldUnit*>& wanted, std::vector<BuiltOutput>& outputs,
                         const KnownOutputs& known) {
   BuiltOutput out;
@@ -305,6 +332,7 @@ bool WorldOutputs::pack(const std::vector<const WorldUnit*>& wanted, std::vector
   for (size_t i = 0; i < wanted.size(); ++i)
     inputs.push_back(pack_file_input(wanted[i]->source->kind, wanted[i]->stem,
                                      run_.options.output + "/" + outputs[i].path, streaming_order(*wanted[i])));
+  inputs.push_back(pack_file_input(kWorldIndexKind, kIndexName, run_.options.output + "/" + kIndexOutput, 0));
   PackWriteOptions pack_options = run_.options.pack_options;
   pack_options.jobs = run_.options.jobs;
   pack_options.cancel = run_.io.cancel;

@@ -37,6 +37,7 @@ class WorldOutputs {
   void link_sets();
   void refuse(const WorldUnit& unit, std::string message);
   bool linked_bytes(const WorldUnit& unit, std::vector<uint8_t>& out, std::string& error, std::string& problem) const;
+  bool write_index(const std::vector<const WorldUnit*>& wanted, std::vector<BuiltOutput>& outputs);
   using KnownOutputs = std::unordered_map<std::string, const BuiltOutput*>;
   bool pack(const std::vector<const WorldUnit*>& wanted, std::vector<BuiltOutput>& outputs, const KnownOutputs& known);
   void remove_old(const std::vector<BuiltOutput>& outputs);

@@ -15,6 +15,7 @@
 #include "meridian/tools/file_io.h"
 #include "meridian/tools/resource_view.h"
 #include "meridian/tools/world_gen.h"
+#include "meridian/tools/world_index_writer.h"
 #include "resource_builder.h"
 #include "world_gen/map_maker.h"
 #include "world_gen/pack_files.h"
@@ -33,7 +34,8 @@ class WorldWriter {
   WorldWriter(const WorldOptions& options, const WorldRun& run) : run_(run), start_(Clock::now()) {
     plan_ = make_plan(options);
     maps_.resize(plan_.maps.size());
-    file_count_ = plan_.maps.size() + plan_.type_files.size() + plan_.packs.size() + 1;
+    file_count_ = plan_.maps.size() + plan_.type_files.size() + plan_.packs.size() + 1 + (run.compiled ? 1 : 0);
+    if (run.compiled) index_.maps.resize(plan_.maps.size());
     result_.totals.plan_seconds = seconds_since(start_);
   }
 
@@ -49,9 +51,11 @@ class WorldWriter {
         each(regions, [&](uint32_t r) { write_region(r); });
         each(plan_.shared_files, [&](uint32_t f) { write_types(plan_.first_shared + f); });
         write_top();
-        each(plan_.packs.size(),
-             [&](uint32_t p) { put(plan_.packs[p] + "/_manifest", ".ymf", "YMFM", make_manifest(plan_, p, maps_)); });
-        if (!stopped_) put("gameconfig", "", "GCFG", make_game_config(plan_, find_peak(maps_)));
+        each(plan_.packs.size(), [&](uint32_t p) {
+          put(plan_.packs[p] + "/_manifest", ".ymf", "YMFM", make_manifest(plan_, p, maps_), {});
+        });
+        if (!stopped_) put("gameconfig", "", "GCFG", make_game_config(plan_, find_peak(maps_)), {});
+        if (!stopped_ && run_.compiled) write_index();
       });
     }
     finish_totals();
@@ -83,7 +87,8 @@ class WorldWriter {
     const std::string folder = folder_of_region(area.region);
     make_area(plan_, area, sink(folder));
     write_types(area.types);
-    for (uint32_t i = 0; i < area.interiors; ++i) write_types(plan_.first_interior_file + area.interior_first + i);
+    for (uint32_t i = 0; i < area.interiors; ++i)  // what stands inside is of the area's first palette
+      write_types(plan_.first_interior_file + area.interior_first + i, {plan_.type_files[area.palette[0]].name});
   }
 
   void write_region(uint32_t region) {
@@ -100,25 +105,57 @@ class WorldWriter {
   MapSink sink(const std::string& folder) {
     return [this, folder](TableMaker&& root, MapSummary&& summary) {
       const uint32_t map = summary.map;
-      put(folder + "/maps/" + std::string(plan_.names.text(plan_.maps[map])), ".ymap", "IMAP", std::move(root));
+      put(folder + "/maps/" + std::string(plan_.names.text(plan_.maps[map])), ".ymap", "IMAP", std::move(root),
+          [&](std::span<const uint8_t> bytes) { add_to_index(summary, bytes); });
       maps_[map] = std::move(summary);  // no two threads have one map
     };
   }
 
-  void write_types(uint32_t file) {
+  void write_types(uint32_t file, std::vector<uint32_t> needs = {}) {
     const TypeFile& types = plan_.type_files[file];
     InteriorCounts counts;
     TableMaker root = make_type_file(plan_, file, counts);
     put(plan_.packs[types.pack] + "/types/" + std::string(plan_.names.text(types.name)), ".ytyp", "ITYP",
-        std::move(root));
+        std::move(root), [&](std::span<const uint8_t> bytes) { add_to_index(types, bytes, std::move(needs)); });
     const std::lock_guard lock(mutex_);
     result_.totals.interior_entities += counts.entities;
     result_.totals.portals += counts.portals;
     result_.totals.extensions += counts.extensions;
   }
 
-  /// Builds the resource, as its compiler would, and writes it or the XML that it would come from.
-  void put(const std::string& path, const char* source_extension, const char (&kind)[5], TableMaker&& maker) {
+  void add_to_index(const MapSummary& summary, std::span<const uint8_t> bytes) {
+    WorldIndexMap& map = index_.maps[summary.map];  // no two threads have one map
+    map.slot = map_slot(*flatbuffers::GetRoot<schema::MapData>(bytes.data()), NameHash{plan_.maps[summary.map]},
+                        static_cast<uint32_t>(bytes.size()));
+    for (const uint32_t file : summary.type_files) map.types.push_back(plan_.type_files[file].name);
+  }
+
+  void add_to_index(const TypeFile& file, std::span<const uint8_t> bytes, std::vector<uint32_t> needs) {
+    const std::lock_guard lock(mutex_);
+    add_types(index_, *flatbuffers::GetRoot<schema::MapTypes>(bytes.data()), NameHash{file.name},
+              static_cast<uint32_t>(bytes.size()), false, [](uint32_t, bool) { return true; });
+    index_.types.back().types = std::move(needs);
+  }
+
+  void write_index() {
+    for (const WorldIndexMap& m : index_.maps) add_name(m.slot.name);
+    for (const WorldIndexTypes& t : index_.types) add_name(t.slot.name);
+    for (const WorldIndexArchetype& a : index_.archetypes) add_name(a.row.name);
+    std::vector<uint8_t> bytes;
+    std::string error;
+    const std::string target = run_.folder + "/world.widx";
+    if (!build_world_index(std::move(index_), bytes, error)) return fail(target, error);
+    store(target, bytes);
+  }
+
+  void add_name(NameHash name) { index_.names.emplace_back(name.value, plan_.names.text(name.value)); }
+
+  using OnBuilt = std::function<void(std::span<const uint8_t> bytes)>;
+
+  /// Builds the resource, as its compiler would, and writes it or the XML that it would come from. `on_built` gets what
+  /// is written, if that is the resource.
+  void put(const std::string& path, const char* source_extension, const char (&kind)[5], TableMaker&& maker,
+           const OnBuilt& on_built) {
     if (stopped_) return;
     const Binding& binding = *Binding::builtin(kind_of(kind));
     TableValue root = std::move(maker).take();
@@ -129,7 +166,10 @@ class WorldWriter {
         run_.folder + "/" + path + (run_.compiled ? "." + binding.extension() : std::string(source_extension) + ".xml");
     if (built.bytes.empty())
       return fail(target, "needs " + std::to_string(built.too_large) + " bytes, more than a resource holds");
-    if (run_.compiled) return store(target, built.bytes);
+    if (run_.compiled) {
+      if (on_built) on_built(built.bytes);
+      return store(target, built.bytes);
+    }
     LoadedResource loaded;
     std::string error;
     if (!view_resource(target, built.bytes, {}, loaded, error)) return fail(target, error);
@@ -179,6 +219,7 @@ class WorldWriter {
   Clock::time_point start_;
   Plan plan_;
   std::vector<MapSummary> maps_;
+  WorldIndexInput index_;
   uint64_t file_count_ = 0;
   std::mutex mutex_;
   std::atomic<bool> stopped_{false}, cancelled_{false};

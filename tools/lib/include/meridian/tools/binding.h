@@ -104,6 +104,7 @@ struct TypePlan {
   std::vector<std::string> aliases;
   std::string noun;
   bool is_typed = false;  ///< the schema gives an XML type name, which elements carry as `type`
+  bool cooked = false;    ///< a root that the linker makes: no XML source has it
   bool is_struct = false, sparse = false, lanes_are_attributes = false, lanes_are_text = false, unknown_item = false;
   uint32_t size = 0, align = 1;   ///< structs
   std::vector<FieldPlan> fields;  ///< XML order: struct offsets, table ids

@@ -16,6 +16,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "meridian/tools/config_filter.h"
@@ -29,6 +30,8 @@ struct ForecastOptions {
   const ConfigTarget* target = nullptr;
   /// Size of what is loaded for a unit; null: no row of bytes. [bytes]
   std::function<uint64_t(const LintUnit&)> resource_bytes = {};
+  /// Names of type files that are there at every place.
+  std::unordered_set<uint32_t> permanent_types = {};
 };
 
 /// One file's part in a need.

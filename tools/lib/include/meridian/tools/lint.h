@@ -78,7 +78,8 @@ struct ArchetypeRef {
   bool is_composite = false;
   const schema::ArchetypeDef* def = nullptr;
   const schema::TimeArchetypeDef* time = nullptr;
-  const schema::MloArchetypeDef* mlo = nullptr;
+  const schema::MloArchetypeDef* mlo = nullptr;  ///< null also where an index tells of an interior and no more
+  bool is_interior = false;
 
   /// Where it stands in its source.
   std::string path() const {
@@ -125,6 +126,9 @@ class LintWorld {
   void use_types_of(const LintWorld& types) { shared_ = &types; }
   /// The unit's address stays.
   LintUnit& add(LintUnit unit);
+  /// Archetypes of which no type file is at hand, only what a world index says of them; `def`s must outlive the world.
+  /// They count where no type file of this world defines the name. `type_files`: from how many files they are.
+  void add_indexed(std::vector<ArchetypeRef> archetypes, uint32_t type_files);
   /// Makes the tables. Call once, after the last add().
   void link();
 
@@ -169,13 +173,14 @@ class LintWorld {
   const LintWorld* shared_ = nullptr;
   std::vector<std::unique_ptr<LintUnit>> units_;
   std::unordered_map<uint32_t, ArchetypeRef> archetypes_;
+  std::vector<ArchetypeRef> indexed_;
   std::vector<std::shared_ptr<const schema::ArchetypeDef>> composites_;
   std::unordered_map<uint32_t, const LintUnit*> maps_, types_;
   std::unordered_map<uint32_t, std::vector<const LintUnit*>> versions_;  ///< by name, of maps in several layers
   std::unordered_map<const LintUnit*, std::vector<const LintUnit*>> children_;
   std::unordered_map<const LintUnit*, std::vector<uint32_t>> child_counts_;
   std::vector<Clash> clashes_;
-  uint32_t type_files_ = 0;
+  uint32_t type_files_ = 0, indexed_type_files_ = 0;
 };
 
 /// All rules that concern one unit. Threads: reentrant on a linked world.

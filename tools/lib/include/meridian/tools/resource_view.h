@@ -49,10 +49,12 @@ bool view_resource(const std::string& name, std::span<const uint8_t> bytes, cons
                    LoadedResource& out, std::string& error);
 
 /// The XML that compiles to the same bytes. Ends with a newline.
+/// Requires: not of a kind that only the linker makes (binding->root().cooked).
 std::string dump_xml(const LoadedResource& resource);
 /// {"kind", "root": {...}, "kept": [...]}: members by their FlatBuffers names, names as text, enumerations as in XML.
 std::string dump_json(const LoadedResource& resource);
-/// What is in it and how large it is: vectors with counts and bytes, sections, names.
+/// What is in it and how large it is: vectors with counts and bytes, sections, names; of a world index also what it
+/// costs a map and an archetype, and its trees.
 std::string stats_text(const LoadedResource& resource);
 std::string stats_json(const LoadedResource& resource);
 /// The schema that the file is read by, as .fbs-like text with the docs.

@@ -79,14 +79,20 @@ Repair repair_of(std::string_view word);
 /// What rules may look at beyond the file itself, and what is done about what they find.
 struct LintOptionsGroup {
   std::vector<std::string> types;  ///< compiled type files
+  std::string index;               ///< a world index that serves like type files
   bool allow_missing = false;
   std::string extents = "keep", flags = "keep", fix;
   std::vector<std::string> read_files;  ///< inputs of the run, for dependency files
 
   void declare(CommandLine& line, bool is_map);
-  /// Loads the type files into `compile.types`. False: `error`, or `path` cannot be used and `error` says why.
+  /// Loads type files and index into `compile.types`. False: `error`, or `path` cannot be used and `error` says why.
   bool read(CompileOptions& compile, const DiagnosticPolicy& policy, std::string& error, std::string& path,
             int& exit_code);
+
+ private:
+  struct KnownTypes;
+  bool read_types(KnownTypes& out, std::string& error, std::string& path, int& exit_code);
+  bool read_index(KnownTypes& out, std::string& error, std::string& path, int& exit_code);
 };
 
 struct RunOptions {

@@ -19,6 +19,7 @@
 #include "meridian/tools/pack_writer.h"
 #include "meridian/tools/progress.h"
 #include "meridian/tools/tool_options.h"
+#include "meridian/tools/world_index_writer.h"
 
 namespace meridian::tools {
 
@@ -59,7 +60,8 @@ struct WorldBuildOptions {
   uint32_t jobs = 0;
   bool pack = true;  ///< write `world.mpk` too
   PackWriteOptions pack_options;
-  bool explain = false;  ///< say of each rebuilt output what changed
+  WorldIndexOptions index;  ///< what the index says beyond the sources; its names follow `compile`
+  bool explain = false;     ///< say of each rebuilt output what changed
   /// What else is to be said of the world, once all of it is linked; not called where a source has failed. What it
   /// gives is shown, and said again by a later build that finds nothing to do. Threads: main.
   std::function<std::vector<Diagnostic>(const LintWorld& world)> inspect;

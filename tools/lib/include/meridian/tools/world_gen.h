@@ -64,11 +64,13 @@ struct WorldResult {
   std::string error, error_path;  ///< the first file that could not be written
 };
 
-/// Writes a world: `gameconfig`, and folders with a manifest, maps and types each, `common` and one for each region.
+/// Writes a world: `gameconfig`, and folders with a manifest, maps and types each, `common` and one for each region;
+/// compiled, also their index, `world.widx`.
 /// Files of an earlier run that have the same bytes keep their time; others in the folder are left alone.
 /// Requires: check_world_options(options) is empty.
 /// Threads:  main; uses `jobs` threads inside.
-/// Memory:   the names and archetypes of the world (about 200 bytes an archetype, 250 a map) and an area a thread.
+/// Memory:   the names and archetypes of the world (about 200 bytes an archetype, 250 a map) and an area a thread;
+///           compiled, for the index another 200 bytes an archetype and 700 a map.
 WorldResult write_world(const WorldOptions& options, const WorldRun& run);
 
 }  // namespace meridian::tools

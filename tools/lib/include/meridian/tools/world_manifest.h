@@ -76,8 +76,8 @@ bool find_world_manifest(std::span<const std::string> sources, std::string& path
 std::vector<WorldLayer> world_layers(const WorldManifest* manifest, std::span<const std::string> sources,
                                      std::span<const std::string> overlays);
 
-/// Puts the manifest's severities into `options.policy`, where the command line says nothing of a rule, and its checks
-/// into `options.inspect`.
+/// Puts the manifest's severities into `options.policy`, where the command line says nothing of a rule, its checks into
+/// `options.inspect`, its groups and permanent type files into `options.index`.
 void use_world_manifest(const std::shared_ptr<const WorldManifest>& manifest, WorldBuildOptions& options);
 
 /// What the manifest names and the linked world lacks: maps of groups, permanent type files (REF004, as warnings).
