@@ -27,7 +27,8 @@ out=build/bench
 mkdir -p "$out"
 
 run() {
-  "$1" --benchmark_repetitions="$repetitions" --benchmark_out="$2" --benchmark_out_format=json --benchmark_min_time=0.1 >/dev/null
+  # In turn, not one after the other: on a shared machine the speed drifts, and ratios must not.
+  "$1" --benchmark_enable_random_interleaving=true --benchmark_repetitions="$repetitions" --benchmark_out="$2" --benchmark_out_format=json --benchmark_min_time=0.1 >/dev/null
 }
 run "$bin/tests/bench/compile_bench" "$out/compile.json"
 run "$bin/tests/bench/load_bench" "$out/load.json"

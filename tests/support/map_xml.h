@@ -3,6 +3,7 @@
 /// Map data XML of any size for tests and benchmarks: the members and the style that real exporters write, always the
 /// same text for the same arguments.
 
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <random>
@@ -13,13 +14,16 @@ namespace meridian::test {
 /// A map with `entities` plain entities of 400 archetypes, about 665 bytes each.
 inline std::string map_xml(uint32_t entities, uint32_t seed = 7) {
   std::mt19937 random(seed);
-  const auto number = [&](double low, double high, int digits) {
-    // Not std::uniform_real_distribution: its sequence is not the same in every library.
-    const double t = static_cast<double>(random()) / 4294967296.0;
+  const auto text_of = [](double value, int digits) {
     char text[40];
-    std::snprintf(text, sizeof text, "%.*f", digits, low + (high - low) * t);
+    std::snprintf(text, sizeof text, "%.*f", digits, value);
     return std::string(text);
   };
+  const auto any = [&](double low, double high) {
+    // Not std::uniform_real_distribution: its sequence is not the same in every library.
+    return low + (high - low) * (static_cast<double>(random()) / 4294967296.0);
+  };
+  const auto number = [&](double low, double high, int digits) { return text_of(any(low, high), digits); };
   std::string out =
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<CMapData>\n <name>big</name>\n <parent />\n <flags value=\"0\" />\n"
       " <contentFlags value=\"1\" />\n <streamingExtentsMin x=\"-9000\" y=\"-9000\" z=\"-500\" />\n"
@@ -28,11 +32,13 @@ inline std::string map_xml(uint32_t entities, uint32_t seed = 7) {
       " <entitiesExtentsMax x=\"8000\" y=\"8000\" z=\"500\" />\n <entities>\n";
   out.reserve(out.size() + size_t{entities} * 680 + 100);
   for (uint32_t i = 0; i < entities; ++i) {
+    const double turn_z = any(-1, 1);
     out += "  <Item type=\"CEntityDef\">\n   <archetypeName>hv_prop_" + std::to_string(random() % 400) +
-           "</archetypeName>\n   <flags value=\"1572864\" />\n   <guid value=\"" + std::to_string(random()) +
+           "</archetypeName>\n   <flags value=\"1572864\" />\n   <guid value=\"" +
+           std::to_string((i + 1) * 2654435761u) +  // odd: all differ
            "\" />\n   <position x=\"" + number(-8000, 8000, 6) + "\" y=\"" + number(-8000, 8000, 6) + "\" z=\"" +
-           number(-100, 500, 6) + "\" />\n   <rotation x=\"0\" y=\"0\" z=\"" + number(-1, 1, 7) + "\" w=\"" +
-           number(-1, 1, 7) +
+           number(-100, 500, 6) + "\" />\n   <rotation x=\"0\" y=\"0\" z=\"" + text_of(turn_z, 7) + "\" w=\"" +
+           text_of(std::sqrt(1 - turn_z * turn_z), 7) +
            "\" />\n   <scaleXY value=\"1\" />\n   <scaleZ value=\"1\" />\n   <parentIndex value=\"-1\" />\n   <lodDist "
            "value=\"" +
            number(20, 300, 4) +

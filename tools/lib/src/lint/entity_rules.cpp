@@ -2,8 +2,8 @@
 // REF001, REF003, ENT001 to ENT005, FLG003: what one entity says of itself.
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
-#include <functional>
 #include <unordered_map>
 
 #include "lint/geometry.h"
@@ -84,12 +84,11 @@ struct PlacedKey {
   schema::LodLevel level{};
   std::array<float, 9> place{};  ///< position, rotation, scale
   bool operator==(const PlacedKey&) const = default;
-};
-struct PlacedHash {
-  size_t operator()(const PlacedKey& k) const {
-    uint64_t h = k.archetype + (static_cast<uint64_t>(k.level) << 32);
-    for (const float f : k.place) h = (h ^ std::hash<float>()(f)) * 0x9E3779B97F4A7C15u;
-    return static_cast<size_t>(h ^ h >> 32);
+
+  uint64_t hash() const {
+    uint64_t h = archetype + (static_cast<uint64_t>(level) << 32);
+    for (const float f : place) h = (h ^ std::bit_cast<uint32_t>(f + 0.0f)) * 0x9E3779B97F4A7C15u;  // -0 is 0
+    return h ^ h >> 32;
   }
 };
 
@@ -98,6 +97,32 @@ PlacedKey key_of(const schema::EntityDef& e) {
   const schema::Quat& q = e.rotation();
   return {
       e.archetype_name(), e.lod_level(), {p.x(), p.y(), p.z(), q.x(), q.y(), q.z(), q.w(), e.scale_xy(), e.scale_z()}};
+}
+
+constexpr uint32_t kNone = UINT32_MAX;
+
+/// For each entity the first one before it that is the same, or kNone. Sorting costs less than a table of as many
+/// nodes. `hash(i)` 0: it is compared with none. `same(i, j)` of equal hashes.
+template <class Hash, class Same>
+std::vector<uint32_t> first_alike(uint32_t count, const Hash& hash, const Same& same) {
+  std::vector<std::pair<uint64_t, uint32_t>> sorted;
+  sorted.reserve(count);
+  for (uint32_t i = 0; i < count; ++i)
+    if (const uint64_t h = hash(i); h != 0) sorted.emplace_back(h, i);
+  std::sort(sorted.begin(), sorted.end());
+  std::vector<uint32_t> first(count, kNone);
+  for (size_t begin = 0; begin < sorted.size();) {
+    size_t end = begin + 1;
+    while (end < sorted.size() && sorted[end].first == sorted[begin].first) ++end;
+    for (size_t k = begin + 1; k < end; ++k)
+      for (size_t before = begin; before < k; ++before) {
+        if (first[sorted[before].second] != kNone || !same(sorted[before].second, sorted[k].second)) continue;
+        first[sorted[k].second] = sorted[before].second;
+        break;
+      }
+    begin = end;
+  }
+  return first;
 }
 
 }  // namespace
@@ -153,26 +178,31 @@ void lint_references(LintContext& c) {
 void lint_entities(LintContext& c) {
   const auto* const entities = c.unit.map->entities();
   if (entities == nullptr) return;
-  std::unordered_map<uint32_t, uint32_t> guids;
-  std::unordered_map<PlacedKey, uint32_t, PlacedHash> placed;
-  placed.reserve(entities->size());
-  for (uint32_t i = 0; i < entities->size(); ++i) {
+  const uint32_t count = entities->size();
+  const std::vector<uint32_t> same_guid = first_alike(
+      count, [&](uint32_t i) { return uint64_t{entities->Get(i)->guid()}; }, [](uint32_t, uint32_t) { return true; });
+  const std::vector<uint32_t> same_place = first_alike(
+      count,
+      [&](uint32_t i) {
+        const PlacedKey key = key_of(*entities->Get(i));
+        return key.archetype == 0 || !(key == key) ? 0 : key.hash() | 1u;  // NaN is at no place
+      },
+      [&](uint32_t i, uint32_t j) { return key_of(*entities->Get(i)) == key_of(*entities->Get(j)); });
+  for (uint32_t i = 0; i < count; ++i) {
     const schema::EntityDef& e = *entities->Get(i);
     const EntityPlace place{"", "", i};
     lint_entity(c, e, place);
-    if (e.guid() != 0)
-      if (const auto [it, is_new] = guids.try_emplace(e.guid(), i); !is_new) {
-        LintFinding& f = c.report(rules::duplicate_guid, place.path(".guid"), place.object(),
-                                  "guid " + std::to_string(e.guid()) + " is entity " + std::to_string(it->second) +
-                                      "'s too; merging and comparing rely on guids");
-        f.related.push_back({&c.unit, indexed("entities", it->second) + ".guid", "the first one"});
-      }
-    if (e.archetype_name() == 0) continue;
-    if (const auto [it, is_new] = placed.try_emplace(key_of(e), i); !is_new) {
+    if (const uint32_t first = same_guid[i]; first != kNone) {
+      LintFinding& f = c.report(rules::duplicate_guid, place.path(".guid"), place.object(),
+                                "guid " + std::to_string(e.guid()) + " is entity " + std::to_string(first) +
+                                    "'s too; merging and comparing rely on guids");
+      f.related.push_back({&c.unit, indexed("entities", first) + ".guid", "the first one"});
+    }
+    if (const uint32_t first = same_place[i]; first != kNone) {
       LintFinding& f = c.report(rules::duplicate_entity, place.path(), place.object(),
                                 c.unit.names.quoted(e.archetype_name()) + " stands here already (entity " +
-                                    std::to_string(it->second) + "), placed and turned the same");
-      f.related.push_back({&c.unit, indexed("entities", it->second), "the first one"});
+                                    std::to_string(first) + "), placed and turned the same");
+      f.related.push_back({&c.unit, indexed("entities", first), "the first one"});
     }
   }
 }
