@@ -4,6 +4,7 @@
 Nothing sleeps for a fixed time: each step waits for what it must bring about, and fails after a long while.
 """
 
+import json
 import os
 import shutil
 import signal
@@ -11,7 +12,7 @@ import threading
 import time
 
 from edits import Editor
-from world_kit import Tree, check, same_bytes, with_value, write
+from world_kit import Source, Tree, check, same_bytes, source_files, with_value, write
 
 PATIENCE = 60.0  # [s]
 
@@ -137,6 +138,25 @@ def idle(kit):
                 watch.child.wait()
 
 
+def last_findings_stay(kit):
+    """What the last build found is still in the file of messages after Ctrl-C."""
+    kit.remove("w", "out")
+    kit.generate("w")
+    source = next(s for s in map(Source, source_files(kit.path("w"))) if s.root.name == "CMapData" and s.entities())
+    write(source.path, with_value(source, source.entities()[0].child("lodDist"), -7))
+    watch = Watch(kit, "w", "-o", "out", "--quiet", "--diagnostics=json", "--diagnostics-file", "found.json")
+    try:
+        watch.built("first build")
+        check(watch.stop() == 130, "exit code")
+    finally:
+        if watch.child.poll() is None:
+            watch.child.kill()
+            watch.child.wait()
+    with open(kit.path("found.json"), encoding="utf-8") as file:
+        rules = {d["rule"] for d in json.load(file)["diagnostics"]}
+    check("LOD006" in rules, f"found.json has only {sorted(rules)}")
+
+
 def spent_by(pid):
     with open(f"/proc/{pid}/stat", encoding="ascii") as file:
         fields = file.read().rsplit(")", 1)[1].split()
@@ -147,4 +167,5 @@ def run(kit):
     session(kit)
     session(kit, "--poll")
     idle(kit)
+    last_findings_stay(kit)
     return "told of changes and looking for them"

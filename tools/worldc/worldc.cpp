@@ -86,7 +86,7 @@ class Worldc {
     forecast_.group("Forecast");
     forecast_.choice("--format", {"text", "json"}, format_, "form of the answer (default: text)");
     page_.group("Output");
-    page_.text("-o,--output", "FILE", page_path_, "the page", ValueHint::file);
+    page_.text("-o,--output", "FILE", page_path_, "the page ('-': standard output)", ValueHint::file);
     for (CommandLine* line : {&forecast_, &page_}) {
       line->text(
           "--target", "SPEC", target_,
@@ -186,23 +186,17 @@ class Worldc {
       options_.then = [this](const CheckedWorld& world) { write_page(world); };
     }
     std::unique_ptr<PackFile> base;
-    if (!patch_from_.empty() && (base = open_patch_base(patch_from_, report_)) == nullptr) return;
+    if (!patch_from_.empty() && (base = open_patch_base(patch_from_, options_.output, report_)) == nullptr) return;
     const WorldBuildTotals totals = build_world(options_, io_, report_);
     PackReport patch;
     if (base != nullptr && report_.exit_code() == kExitDone) patch = write_world_patch(*base, options_, io_, report_);
     if (!stats_.empty()) report_.print(totals_text(totals, base == nullptr ? nullptr : &patch, stats_));
   }
 
-  /// Has the list written once the world is linked.
+  /// Has the list written once the world is linked; of sources with errors there is nothing in it.
   void list_conflicts() {
-    options_.inspect = [this, also = options_.inspect](const LintWorld& world) {
-      const std::string text = world_conflicts_text(world, options_.layers);
-      if (conflicts_ == "-") {
-        report_.print(text);
-      } else if (const int error = write_file(conflicts_, text, WriteMode::if_changed).error; error != 0) {
-        report_.environment(conflicts_, "cannot write: " + error_text(error));
-      }
-      return also ? also(world) : std::vector<Diagnostic>();
+    options_.then = [this](const CheckedWorld& world) {
+      write_text(conflicts_, world_conflicts_text(world.world, options_.layers), report_);
     };
   }
 
@@ -212,6 +206,7 @@ class Worldc {
     if (!target_.empty()) options.target = &config_target_;
     options.resource_bytes = world.resource_bytes;
     options.permanent_types = options_.index.permanent_types;
+    options.extents = options_.compile.extents;
     return options;
   }
 
@@ -221,9 +216,7 @@ class Worldc {
   }
 
   void write_page(const CheckedWorld& world) {
-    const WriteResult result =
-        write_file(page_path_, html_report(world, forecast_options(world)), WriteMode::if_changed);
-    if (result.error != 0) report_.environment(page_path_, "cannot write: " + error_text(result.error));
+    write_text(page_path_, html_report(world, forecast_options(world)), report_);
   }
 
   void watch() {
@@ -256,6 +249,7 @@ class Worldc {
     };
     watch_world(given, how, round, io_);
     report_.raise(kExitInterrupted);
+    diag_ = {};  // each round has written its own
   }
 
   bool read_options(const CommandLine& line, std::string& error) {
@@ -300,6 +294,14 @@ class Worldc {
       use_world_manifest(world_, options_);
     }
     options_.layers = world_layers(world_.get(), sources_, layers_);
+    const auto folder = [](std::string name) {
+      while (name.size() > 1 && name.ends_with('/')) name.pop_back();
+      return file_identity(name);
+    };
+    for (const WorldLayer& a : options_.layers)
+      for (const WorldLayer& b : options_.layers)
+        if (a.order < b.order && folder(a.path) == folder(b.path))
+          return error = "'" + b.path + "' is a source and a layer over itself", false;
     return true;
   }
 

@@ -225,6 +225,62 @@ TEST(Forecast, PermanentTypeFilesCountEverywhere) {
   EXPECT_EQ(row(w, "fwArchetypePooledMap", options)->most, 3u);
   options.permanent_types.insert(hash_name("qa_types").value);
   EXPECT_EQ(row(w, "type files", options)->most, 2u) << "not twice";
+  // CFG001 knows of them too, and does not take a type file for a map.
+  World checked({.types_are_known = true, .maps_are_known = true, .permanent_types = {hash_name("qa_always").value}});
+  checked.types("qa_types", archetype("qa_house", "0"));
+  checked.types("qa_always", archetype("qa_one", "0") + archetype("qa_two", "0"));
+  checked.map("qa_a", streamed(0, 100, copies(3, "qa_house")));
+  checked.config("gameconfig", pools(pool("fwArchetypePooledMap", 2)));
+  EXPECT_EQ(checked.said("gameconfig", "CFG001"),
+            "warning ConfigArray[0].Config.PoolSizes.Entries[0].PoolSize: will overflow near (50, 0): 3 of 2\n");
+  World small;
+  small.types("qa_types", archetype("qa_house", "0") + archetype("qa_other", "0"));
+  small.map("qa_a", streamed(0, 100, copies(3, "qa_house")));
+  small.config("gameconfig", pools(pool("fwArchetypePooledMap", 1)));
+  EXPECT_EQ(small.said("gameconfig", "CFG001"),
+            "error ConfigArray[0].Config.PoolSizes.Entries[0].PoolSize: will overflow: one type file alone needs 2 of "
+            "1\n");
+}
+
+// Maps that name each other as parents: everybody brings everybody along once, and the count ends.
+TEST(Forecast, CirclesOfParentsEnd) {
+  World w;
+  w.types("qa_types", archetype("qa_house", "0"));
+  w.map("qa_p", parent("qa_q") + streamed(0, 100, copies(1, "qa_house")));
+  w.map("qa_q", parent("qa_p") + streamed(900, 1000, copies(2, "qa_house")));
+  for (int i = 0; i < 40; ++i)
+    w.map("qa_child_" + std::to_string(i), parent("qa_p") + streamed(2000, 2100, copies(3, "qa_house")));
+  EXPECT_EQ(row(w, "Building")->most, 40u * 3 + 1 + 2);
+}
+
+// Grass needs the type file of its archetype, and a type file those that it names itself.
+TEST(Forecast, TypeFilesOfGrassAndOfTypeFilesCount) {
+  World w;
+  w.types("qa_grass_types", archetype("qa_grass", "0"));
+  w.types("qa_far_types", archetype("qa_far", "0"));
+  w.map("qa_a", streamed(0, 100, "") +
+                    "<instancedData><GrassInstanceList><Item><archetypeName>qa_grass</archetypeName></Item>"
+                    "</GrassInstanceList></instancedData>");
+  EXPECT_EQ(row(w, "type files")->most, 1u);
+  EXPECT_EQ(row(w, "GrassBatch")->most, 1u);
+  World listed;
+  listed.types("qa_grass_types", archetype("qa_grass", "0"));
+  listed.types("qa_far_types", archetype("qa_far", "0"));
+  listed.map("qa_a", streamed(0, 100, copies(1, "qa_grass")));
+  listed.manifest(
+      "<itypDependencies_2><Item><itypName>qa_grass_types</itypName><itypDepArray><Item>qa_far_types</Item>"
+      "</itypDepArray></Item></itypDependencies_2>");
+  EXPECT_EQ(row(listed, "type files")->most, 2u);
+}
+
+// --extents: the boxes that the output has.
+TEST(Forecast, ComputedBoxesCountWhereTheyAreWritten) {
+  World w;
+  w.types("qa_types", archetype("qa_house", "0"));
+  w.map("qa_a", streamed(0, 100, copies(3, "qa_house")));
+  w.map("qa_b", streamed(9000, 9100, copies(4, "qa_house")));  // all stand at the origin
+  EXPECT_EQ(row(w, "Building")->most, 4u);
+  EXPECT_EQ(row(w, "Building", {.extents = tools::Repair::fix})->most, 7u);
 }
 
 TEST(Forecast, MapsThatLoadByNameAreNotCountedByPlace) {

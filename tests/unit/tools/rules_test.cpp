@@ -66,6 +66,17 @@ TEST(Rules, AreFoundByCodeOrNameInAnyCase) {
   }
 }
 
+// LINT-3: what users suffer from has a rule each.
+TEST(Rules, CoverWhatUsersSufferFrom) {
+  for (const char* code :
+       {"XML001", "XML002", "XML003", "XML004", "XML005", "XML006", "XML007", "XML008", "XML009", "XML010",
+        "XML011", "XML012", "XML013", "NAM001", "NAM002", "NAM003", "NAM004", "NAM005", "REF001", "REF002",
+        "LOD001", "LOD003", "LOD006", "LOD007", "EXT001", "FLG001", "FLG002", "ENT002", "ARC001", "ARC002",
+        "ARC004", "MLO001", "MLO003", "MLO004", "MLO005", "MLO008", "MLO009", "MLO010", "MLO013", "OCC001",
+        "OCC002", "OCC003", "CAR001", "CFG001", "CFG002", "CFG003", "CFG004", "FMT001"})
+    EXPECT_NE(find_rule(code), nullptr) << code;
+}
+
 TEST(Rules, AreNotFoundByPartOrByNothing) {
   EXPECT_EQ(find_rule(""), nullptr);
   EXPECT_EQ(find_rule("XML"), nullptr);

@@ -166,5 +166,25 @@ TEST(Layers, NAM007ALayerThatLeavesItAloneIsNoConflict) {
   EXPECT_NE(err.find("over2/m.ymap.xml:2:2: warning"), std::string::npos) << err;
 }
 
+// Folders whose names begin alike are not taken for each other, and no folder lies over itself.
+TEST(Layers, AreCalledByTheFolderThatHoldsTheFile) {
+  const TempDir dir;
+  dir.write("base2/t.ytyp.xml", types_of({"qa_bench"}));
+  dir.write("base2/m.ymap.xml", map_of({{"qa_bench", 1, 0, 0, 11}}));
+  dir.write("base/x.ymap.xml", map_of({{"qa_bench", 5, 0, 0, 12}}));
+  dir.write("over/m.ymap.xml", map_of({{"qa_bench", 2, 0, 0, 11}}));
+  const std::string base2 = dir.path("base2"), base = dir.path("base"), over = dir.path("over");
+  for (const Words& sources : {Words{base2, base}, Words{base, base2}}) {
+    const ToolRun run = run_tool(run_worldc, Words{"check", sources[0], sources[1], "--layer", over, "--conflicts"});
+    EXPECT_EQ(run.out, "m: " + base2 + " -> " + over + ": entity 0 'qa_bench': changed: position\n") << run.err;
+  }
+  const ToolRun twice = run_tool(run_worldc, Words{"check", base2, "--layer", dir.path("./base2/")});
+  EXPECT_EQ(twice.exit, 2);
+  EXPECT_NE(twice.err.find("is a source and a layer over itself"), std::string::npos) << twice.err;
+  const ToolRun fixed =
+      run_tool(run_worldc, Words{"check", base2, base, "--layer", over, "--conflicts", "--fix=preview"});
+  EXPECT_EQ(fixed.out.find("m: "), fixed.out.rfind("m: ")) << "told once a run, not once a round of fixes";
+}
+
 }  // namespace
 }  // namespace meridian::tools

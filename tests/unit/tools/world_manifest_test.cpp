@@ -60,6 +60,8 @@ TEST(WorldManifest, SaysWhatIsWrongWithItsPlace) {
   EXPECT_EQ(refusal("{\"groups\": [{\"name\": \"g\", \"hours\": [24]}]}"),
             "1:37: an hour is a whole number from 0 to 23, not 24\n");
   EXPECT_EQ(refusal("{\"groups\": [{\"name\": \"g\", \"hours\": [3, 3]}]}"), "1:40: hour 3 stands here twice\n");
+  EXPECT_EQ(refusal("{\"groups\": [{\"name\": \"g\", \"weathers\": [\"rain\", \"RAIN\"]}]}"),
+            "1:48: weather 'RAIN' is given twice\n");
   EXPECT_EQ(refusal("{\"groups\": [{\"name\": \"g\", \"maps\": [\"m\"]},\n {\"name\": \"G\", \"maps\": [\"M\"]}]}"),
             "2:11: two groups have the name 'G'\n2:25: map 'M' is in group 'g' already; one group switches a map\n");
   EXPECT_EQ(refusal("{\"permanent\": [\"a\", \"A\"]}"), "1:21: 'A' stands here twice\n");

@@ -83,8 +83,9 @@ TEST(WorldPatch, OfAWorldThatIsBuiltAlready) {
   ASSERT_EQ(build(f.sources, f.output).exit, 0);
   ASSERT_EQ(build(f.sources, f.output, {"--patch-from", f.release.path("1.mpk")}).exit, 0);
   EXPECT_EQ(mounted(f.release.path("1.mpk"), f.output.path("patch.mpk")), contents_of(f.output.path("world.mpk")));
-  // Against itself: the pack is opened before it is replaced, and nothing has changed.
-  ASSERT_EQ(build(f.sources, f.output, {"--patch-from", f.output.path("world.mpk")}).exit, 0);
+  // Against the same world: nothing has changed.
+  fs::copy_file(f.output.path("world.mpk"), f.release.path("2.mpk"));
+  ASSERT_EQ(build(f.sources, f.output, {"--patch-from", f.release.path("2.mpk")}).exit, 0);
   const auto none = open_file(f.output.path("patch.mpk"));
   EXPECT_TRUE(none->pack().entries().empty() && none->pack().removed().empty() && none->pack().is_patch());
 }
@@ -92,9 +93,23 @@ TEST(WorldPatch, OfAWorldThatIsBuiltAlready) {
 TEST(WorldPatch, HowTheReleaseWasCompressedMakesNoDifference) {
   const Fixture f;
   ASSERT_EQ(build(f.sources, f.output, {"--level=0", "--no-names"}).exit, 0);
-  ASSERT_EQ(build(f.sources, f.output, {"--level=0", "--patch-from", f.output.path("world.mpk")}).exit, 0);
+  fs::copy_file(f.output.path("world.mpk"), f.release.path("plain.mpk"));
+  ASSERT_EQ(build(f.sources, f.output, {"--level=0", "--patch-from", f.release.path("plain.mpk")}).exit, 0);
   ASSERT_EQ(build(f.sources, f.output, {"--level=19", "--patch-from", f.release.path("1.mpk")}).exit, 0);
   EXPECT_TRUE(open_file(f.output.path("patch.mpk"))->pack().entries().empty());
+}
+
+// The pack that a build replaces is no base: built twice, the second patch would be empty, and the release gone.
+TEST(WorldPatch, RefusesThePackThatItReplaces) {
+  const Fixture f;
+  ASSERT_EQ(build(f.sources, f.output).exit, 0);
+  const auto before = f.output.read("world.mpk");
+  f.sources.write("changes.ymap.xml", map_of({{"qa_bench", 2, 0, 0}}));
+  const ToolRun run = build(f.sources, f.output, {"--patch-from", f.output.path("./world.mpk")});
+  EXPECT_EQ(run.exit, 2);
+  EXPECT_NE(run.err.find("is what this build replaces"), std::string::npos) << run.err;
+  EXPECT_EQ(f.output.read("world.mpk"), before);
+  EXPECT_FALSE(fs::exists(f.output.path("patch.mpk")));
 }
 
 TEST(WorldPatch, RefusesWhatIsNoWholePack) {

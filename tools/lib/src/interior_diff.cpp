@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "interior_diff.h"
 
+#include <bit>
 #include <map>
+#include <set>
 #include <tuple>
 #include <unordered_map>
 
@@ -18,10 +20,13 @@ uint32_t size_of(const Vector* v) {
 /// One version of an interior, with a name for everything in it.
 struct Names {
   explicit Names(const schema::MloArchetypeDef& mlo) {
-    std::map<std::string, uint32_t> seen;
-    const auto unique = [&](std::string name) {
-      const uint32_t count = ++seen[name];
-      return count == 1 ? name : name + " (" + std::to_string(count) + ")";
+    std::set<std::string> taken;
+    std::map<std::string, uint32_t> counts;
+    const auto unique = [&](const std::string& name) {
+      std::string out = name;
+      while (!taken.insert(out).second)
+        out = name + " (" + std::to_string(++counts.try_emplace(name, 1).first->second) + ")";
+      return out;
     };
     for (uint32_t i = 0; i < size_of(mlo.rooms()); ++i) {
       const auto* const name = mlo.rooms()->Get(i)->name();
@@ -68,19 +73,25 @@ void align(const std::vector<std::string>& before, const std::vector<std::string
     if (!is_paired[i]) lines.push_back(after[i] + " added");
 }
 
-using EntityKey =
-    std::tuple<uint32_t, uint32_t, float, float, float, uint32_t>;  // guid, or archetype and place; how many-th
+/// A guid, or archetype and place bit by bit; and the how-many-th of those it is.
+using EntityKey = std::tuple<uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t>;
 
 std::map<EntityKey, uint32_t> keys_of(const schema::MloArchetypeDef& mlo) {
   std::map<uint32_t, uint32_t> guids;
   for (uint32_t i = 0; i < size_of(mlo.entities()); ++i) ++guids[mlo.entities()->Get(i)->guid()];
-  std::map<EntityKey, uint32_t> out;
+  std::map<EntityKey, uint32_t> out, counts;
   for (uint32_t i = 0; i < size_of(mlo.entities()); ++i) {
     const schema::EntityDef& e = *mlo.entities()->Get(i);
-    EntityKey key = e.guid() != 0 && guids[e.guid()] == 1
-                        ? EntityKey{e.guid(), 0, 0.0f, 0.0f, 0.0f, 0}
-                        : EntityKey{0, e.archetype_name(), e.position().x(), e.position().y(), e.position().z(), 0};
-    while (!out.emplace(key, i).second) ++std::get<5>(key);
+    const schema::Vec3& p = e.position();
+    EntityKey key = e.guid() != 0 && guids[e.guid()] == 1 ? EntityKey{e.guid(), 0, 0, 0, 0, 0}
+                                                          : EntityKey{0,
+                                                                      e.archetype_name(),
+                                                                      std::bit_cast<uint32_t>(p.x()),
+                                                                      std::bit_cast<uint32_t>(p.y()),
+                                                                      std::bit_cast<uint32_t>(p.z()),
+                                                                      0};
+    std::get<5>(key) = counts[key]++;
+    out.emplace(key, i);
   }
   return out;
 }

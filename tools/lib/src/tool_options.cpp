@@ -314,6 +314,17 @@ int Report::finish(const DiagOptions& options) {
   return exit_;
 }
 
+void write_text(const std::string& path, std::string_view text, Report& report) {
+  if (path == "-") return report.print(text);
+  int error = create_parent_folders(path);
+  if (error == 0) {
+    const WriteResult result = write_file(path, text, WriteMode::if_changed);
+    error = result.error;
+    if (result.outcome == WriteOutcome::unchanged) report.log().add_unchanged(path);
+  }
+  if (error != 0) report.environment(path, "cannot write: " + error_text(error));
+}
+
 int run_program(Report& report, const DiagOptions& options, const std::function<void()>& body) {
   try {
     body();

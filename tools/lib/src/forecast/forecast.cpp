@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <map>
 #include <memory>
 #include <unordered_map>
+#include <unordered_set>
 
 #include <oneapi/tbb/parallel_for.h>
 
@@ -15,9 +15,11 @@
 #include "forecast/peak_search.h"
 #include "grouped_number.h"
 #include "lint/extents.h"
+#include "lint/repair.h"
 #include "meridian/schemas/imap_generated.h"
 #include "meridian/schemas/ityp_generated.h"
 #include "meridian/tools/json_writer.h"
+#include "meridian/tools/world_index_writer.h"
 
 namespace meridian::tools {
 namespace {
@@ -25,7 +27,41 @@ namespace {
 struct StreamedMap {
   const LintUnit* unit = nullptr;
   MapNeeds needs;
-  Bounds box;  ///< empty: nowhere
+  Bounds box;                          ///< empty: nowhere
+  std::vector<const LintUnit*> types;  ///< all that it needs, directly or not
+};
+
+constexpr size_t kMaxAncestors = 32;  // far more than there are LOD levels; parents may name each other in circles
+
+/// Which type files need which, and which maps do: what the world index says.
+class TypeNeeds {
+ public:
+  explicit TypeNeeds(const LintWorld& world)
+      : world_(world), input_(world_index_input(world, [](const LintUnit&) { return 0u; }, {.names = false})) {
+    for (const WorldIndexMap& map : input_.maps) maps_.emplace(map.slot.name.value, &map.types);
+    for (const WorldIndexTypes& types : input_.types) types_.emplace(types.slot.name.value, &types.types);
+  }
+
+  std::vector<const LintUnit*> of_map(const LintUnit& map) const {
+    std::vector<const LintUnit*> out;
+    std::unordered_set<uint32_t> seen;
+    std::vector<uint32_t> open;
+    if (const auto found = maps_.find(map.name); found != maps_.end()) open = *found->second;
+    while (!open.empty()) {
+      const uint32_t name = open.back();
+      open.pop_back();
+      if (!seen.insert(name).second) continue;
+      if (const LintUnit* const unit = world_.find_types(name); unit != nullptr) out.push_back(unit);
+      if (const auto found = types_.find(name); found != types_.end())
+        open.insert(open.end(), found->second->begin(), found->second->end());
+    }
+    return out;
+  }
+
+ private:
+  const LintWorld& world_;
+  WorldIndexInput input_;
+  std::unordered_map<uint32_t, const std::vector<uint32_t>*> maps_, types_;
 };
 
 bool is_place(const Bounds& b) {
@@ -37,16 +73,19 @@ bool is_place(const Bounds& b) {
 /// Maps and type files with the boxes in which they are needed.
 class StreamedWorld {
  public:
-  StreamedWorld(const LintWorld& world, double margin) : world_(world) {
+  StreamedWorld(const LintWorld& world, const ForecastOptions& options) : world_(world) {
+    const TypeNeeds types(world);
     for (const auto& unit : world.units())
-      if (unit->map != nullptr && !unit->is_shadowed && !unit->is_context) maps_.push_back({unit.get(), {}, {}});
+      if (unit->map != nullptr && !unit->is_shadowed && !unit->is_context) maps_.push_back({unit.get(), {}, {}, {}});
     std::sort(maps_.begin(), maps_.end(),
               [](const StreamedMap& a, const StreamedMap& b) { return a.unit->name < b.unit->name; });
     tbb::parallel_for(size_t{0}, maps_.size(), [&](size_t i) {
       StreamedMap& m = maps_[i];
       m.needs = needs_of_map(world, *m.unit);
-      const Bounds box = declared_streaming_box(*m.unit->map);
-      if (is_place(box)) m.box = box.grown(margin);
+      m.types = types.of_map(*m.unit);
+      const MapRepair repair = plan_repair(world, *m.unit, options.extents, Repair::keep);
+      const Bounds box = repair.has_extents ? repair.streaming : declared_streaming_box(*m.unit->map);
+      if (is_place(box)) m.box = box.grown(options.margin);
     });
     for (size_t i = 0; i < maps_.size(); ++i) index_.emplace(maps_[i].unit, i);
     share_boxes();
@@ -83,21 +122,17 @@ class StreamedWorld {
   /// A map is needed where its own box or that of a descendant is, a type file where a map is that uses it.
   void share_boxes() {
     map_boxes_.resize(maps_.size());
-    std::map<uint32_t, size_t> type_order;  // by name
     std::unordered_map<const LintUnit*, std::vector<Bounds>> of_types;
     for (size_t i = 0; i < maps_.size(); ++i) {
       const StreamedMap& m = maps_[i];
       if (m.box.empty() || by_name_only(*m.unit)) continue;
       size_t at = i;
-      for (size_t steps = 0; steps <= maps_.size(); ++steps) {  // ends in circles of parents too
+      for (size_t steps = 0; steps < kMaxAncestors; ++steps) {
         map_boxes_[at].push_back(m.box);
-        for (const LintUnit* types : maps_[at].needs.types) {
-          std::vector<Bounds>& boxes = of_types[types];
-          boxes.push_back(m.box);
-        }
+        for (const LintUnit* types : maps_[at].types) of_types[types].push_back(m.box);
         const LintUnit* const parent = world_.parent_of(*maps_[at].unit);
         const auto found = parent == nullptr ? index_.end() : index_.find(parent);
-        if (found == index_.end() || found->second == i) break;
+        if (found == index_.end()) break;
         at = found->second;
       }
     }
@@ -120,8 +155,7 @@ void sort_users(std::vector<ForecastUser>& users) {
 
 class Forecaster {
  public:
-  Forecaster(const LintWorld& world, const ForecastOptions& options)
-      : streamed_(world, options.margin), options_(options) {}
+  Forecaster(const LintWorld& world, const ForecastOptions& options) : streamed_(world, options), options_(options) {}
 
   Forecast run() {
     Forecast out;
@@ -348,7 +382,7 @@ std::string forecast_json(const Forecast& forecast) {
 }
 
 ForecastGrid forecast_grid(const LintWorld& world, const ForecastOptions& options, uint32_t longest_side) {
-  const StreamedWorld streamed(world, options.margin);
+  const StreamedWorld streamed(world, options);
   ForecastGrid grid;
   Bounds all;
   for (const StreamedMap& m : streamed.maps())

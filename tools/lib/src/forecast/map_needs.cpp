@@ -50,7 +50,6 @@ class Counter {
   const ArchetypeRef* add(const schema::EntityDef& e) {
     const ArchetypeRef* const ref = world_.find_archetype(e.archetype_name());
     if (ref == nullptr) return nullptr;
-    needs_.types.insert(ref->unit);
     switch (entity_class(*ref->def, form_of(*ref))) {
       case EntityClass::building:
         ++needs_[Need::buildings];

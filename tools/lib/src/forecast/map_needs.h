@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstdint>
-#include <set>
 #include <string_view>
 
 #include "meridian/tools/lint.h"
@@ -38,7 +37,6 @@ const NeedInfo& need_info(Need need);
 
 struct MapNeeds {
   std::array<uint32_t, kNeedCount> counts{};
-  std::set<const LintUnit*> types;  ///< that its entities, and those of its interiors, come from
 
   uint32_t& operator[](Need n) { return counts[static_cast<size_t>(n)]; }
   uint32_t operator[](Need n) const { return counts[static_cast<size_t>(n)]; }

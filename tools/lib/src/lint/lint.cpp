@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "meridian/tools/lint.h"
 
-#include <map>
 #include <memory>
-#include <utility>
 
 #include "lint/lint_context.h"
 #include "meridian/tools/fix.h"
@@ -37,8 +35,21 @@ std::vector<LintFinding> lint_unit(const LintWorld& world, const LintUnit& unit)
   return findings;
 }
 
+RelatedSources::RelatedSources(Open open) : open_(std::move(open)) {}
+RelatedSources::~RelatedSources() = default;
+
+RelatedSources::File& RelatedSources::of(const LintUnit& unit) {
+  const auto [it, is_new] = files_.try_emplace(&unit);
+  File& file = it->second;
+  if (is_new) {
+    file.text = open_(unit);
+    if (file.text != nullptr) file.places = std::make_unique<SourceMap>(file.text->text());
+  }
+  return file;
+}
+
 Finding to_finding(LintFinding finding, const LintUnit& unit, std::string_view source, SourceMap& places,
-                   SourceOf source_of, void* context) {
+                   RelatedSources* others) {
   Finding out{finding.rule,
               finding.severity,
               places.find(finding.path).point(),
@@ -48,8 +59,6 @@ Finding to_finding(LintFinding finding, const LintUnit& unit, std::string_view s
               {}};
   for (const LintFinding::Fix& fix : finding.fixes)
     for (TextEdit& edit : edits_for_value(places, source, fix.path, fix.text)) out.edits.push_back(std::move(edit));
-  // A finding may name many places of one other file, which is walked once for all of them.
-  std::map<const LintUnit*, std::pair<std::shared_ptr<const SourceText>, std::unique_ptr<SourceMap>>> others;
   for (LintFinding::Related& related : finding.related) {
     Finding::Related& r = out.related.emplace_back();
     r.message = std::move(related.message);
@@ -58,14 +67,12 @@ Finding to_finding(LintFinding finding, const LintUnit& unit, std::string_view s
       continue;
     }
     r.file = related.unit->path;
-    const auto [it, is_new] = others.try_emplace(related.unit);
-    auto& [other, map] = it->second;
-    if (is_new && source_of != nullptr) other = source_of(*related.unit, context);
-    if (other == nullptr) continue;
-    if (map == nullptr) map = std::make_unique<SourceMap>(other->text());
-    r.offset = map->find(related.path).point();
-    r.place = other->place_of(r.offset);
-    r.utf16_column = other->utf16_column_of(r.offset);
+    if (others == nullptr) continue;
+    const RelatedSources::File& other = others->of(*related.unit);
+    if (other.text == nullptr) continue;
+    r.offset = other.places->find(related.path).point();
+    r.place = other.text->place_of(r.offset);
+    r.utf16_column = other.text->utf16_column_of(r.offset);
   }
   return out;
 }

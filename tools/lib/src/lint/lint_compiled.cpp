@@ -64,7 +64,7 @@ MapRepair lint_compiled(const SourceText& source, const CompileOptions& options,
   settle_findings(repair, findings);
   SourceMap places(source.text());
   for (LintFinding& finding : findings)
-    result.findings.push_back(to_finding(std::move(finding), linked, source.text(), places, nullptr, nullptr));
+    result.findings.push_back(to_finding(std::move(finding), linked, source.text(), places, nullptr));
   return repair;
 }
 

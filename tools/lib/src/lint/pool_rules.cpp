@@ -27,7 +27,10 @@ void lint_pools(LintContext& c) {
   const std::vector<PoolEntry> entries = effective_entries(c.unit);
   if (entries.empty()) return;
   const ConfigPools pools(c.world, nullptr);
-  for (const ForecastRow& row : forecast_world(c.world, {}).rows) {
+  ForecastOptions options;
+  options.permanent_types = c.world.options().permanent_types;
+  options.extents = c.world.options().extents;
+  for (const ForecastRow& row : forecast_world(c.world, options).rows) {
     const uint32_t name = hash_name(row.name).value;
     for (const PoolEntry& entry : entries) {
       if (entry.name != name || entry.size < 0 || is_overridden(entry, pools)) continue;
@@ -37,10 +40,11 @@ void lint_pools(LintContext& c) {
       // Certain: there is no place at which it does not happen, or no way to load that one map.
       const bool is_certain = row.is_everywhere || row.largest.amount > size;
       const bool is_one_map = row.largest.amount > size;
-      std::string message = is_one_map ? "will overflow: one map alone needs " + std::to_string(row.largest.amount) + of
-                            : row.is_everywhere
-                                ? "will overflow: the world needs " + std::to_string(row.most) + of
-                                : "will overflow " + shown_near(row.place) + ": " + std::to_string(row.most) + of;
+      std::string message =
+          is_one_map ? "will overflow: one " + std::string(row.largest.unit->types != nullptr ? "type file" : "map") +
+                           " alone needs " + std::to_string(row.largest.amount) + of
+          : row.is_everywhere ? "will overflow: the world needs " + std::to_string(row.most) + of
+                              : "will overflow " + shown_near(row.place) + ": " + std::to_string(row.most) + of;
       LintFinding& finding = c.report(rules::pool_overflow, is_certain ? Severity::error : Severity::warning,
                                       entry.path, "pool '" + std::string(row.name) + "'", std::move(message));
       const std::vector<ForecastUser> users = is_one_map ? std::vector<ForecastUser>{row.largest} : row.heaviest;

@@ -282,7 +282,13 @@ class Page {
       if (entities == nullptr) return;
       for (const schema::EntityDef* e : *entities) used.insert(e->archetype_name());
     };
-    for (const MapCost& cost : costs_) use(cost.unit->map->entities());
+    for (const MapCost& cost : costs_) {
+      use(cost.unit->map->entities());
+      const auto* const batches = cost.unit->map->instanced_data();
+      if (batches == nullptr || batches->grass_instance_list() == nullptr) continue;
+      for (const schema::GrassInstanceListDef* grass : *batches->grass_instance_list())
+        used.insert(grass->archetype_name());
+    }
     std::vector<const LintUnit*> files;
     for (const auto& unit : world_.units()) {
       if (unit->types == nullptr || unit->is_shadowed || unit->is_context) continue;

@@ -141,6 +141,8 @@ void LinkedWorld::link() {
   LintOptions lint;
   lint.types_are_known = lint.maps_are_known = true;
   lint.allow_missing_archetypes = run_.options.compile.allow_missing_archetypes;
+  lint.permanent_types = run_.options.index.permanent_types;
+  lint.extents = run_.options.compile.extents;
   lint.lod_size = run_.options.policy.severity_of(rules::lod_size, Severity::warning).has_value();
   world_ = std::make_unique<LintWorld>(lint);
   for (WorldUnit& unit : units_) {

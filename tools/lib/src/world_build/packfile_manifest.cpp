@@ -307,14 +307,7 @@ void write_packfile_manifest(WorldBuildOptions options, const WorldManifest* man
   options.policy.configure(rules::manifest_dependency, std::nullopt);
   (void)build_world(options, io, report);
   if (report.exit_code() != kExitDone) return;
-  if (path == "-") return report.print(text);
-  int error = create_parent_folders(path);
-  if (error == 0) {
-    const WriteResult result = write_file(path, text, WriteMode::if_changed);
-    error = result.error;
-    if (result.outcome == WriteOutcome::unchanged) report.log().add_unchanged(path);
-  }
-  if (error != 0) report.environment(path, "cannot write: " + error_text(error));
+  write_text(path, text, report);
 }
 
 }  // namespace meridian::tools

@@ -82,17 +82,24 @@ class WorldBuilder {
     lint();
     run_.totals.lint_seconds = lap();
     if (run_.interrupted()) return;
+    const bool writes = run_.report.exit_code() == kExitDone && !run_.options.output.empty();
+    if (writes || run_.options.then) outputs_.link();
     tell();
-    if (run_.report.exit_code() != kExitDone || run_.options.output.empty()) return;
+    if (!writes || run_.interrupted()) return;
     outputs_.write(diagnostics_);
     run_.totals.write_seconds = lap();
   }
 
   void tell() {
     if (!run_.options.then) return;
-    std::unordered_map<const LintUnit*, uint64_t> bytes;
-    for (const WorldUnit& unit : linked_.units())
-      if (unit.linked != nullptr) bytes.emplace(unit.linked, unit.compiled->resource.size());
+    std::vector<std::pair<const LintUnit*, uint64_t>> sizes(linked_.units().size());
+    tbb::parallel_for(size_t{0}, sizes.size(), [&](size_t i) {
+      const WorldUnit& unit = linked_.units()[i];
+      if (unit.linked != nullptr && !unit.linked->is_shadowed && !run_.io.cancelled())
+        sizes[i] = {unit.linked, outputs_.linked_size(unit)};
+    });
+    const std::unordered_map<const LintUnit*, uint64_t> bytes(sizes.begin(), sizes.end());
+    if (run_.interrupted()) return;
     run_.options.then({linked_.world(), diagnostics_, run_.totals, [&bytes](const LintUnit& unit) {
                          const auto found = bytes.find(&unit);
                          return found == bytes.end() ? uint64_t{0} : found->second;
@@ -143,11 +150,9 @@ class WorldBuilder {
     std::vector<Finding> findings = unit.compiled->findings;
     std::move(unit.collisions.begin(), unit.collisions.end(), std::back_inserter(findings));
     SourceMap places(source->text());
-    const auto look_up = [](const LintUnit& other, void* self) {
-      return static_cast<WorldBuilder*>(self)->linked_.source_of(other.path);
-    };
+    RelatedSources others([this](const LintUnit& other) { return linked_.source_of(other.path); });
     for (LintFinding& f : unit.findings)
-      findings.push_back(to_finding(std::move(f), *unit.linked, source->text(), places, look_up, this));
+      findings.push_back(to_finding(std::move(f), *unit.linked, source->text(), places, &others));
     std::vector<Waiver> waivers = unit.compiled->waivers;
     for (size_t w = 0; w < waivers.size(); ++w) {
       const auto [begin, size] = unit.compiled->waiver_texts[w];

@@ -10,16 +10,20 @@
 namespace meridian::tools {
 namespace {
 
-/// The layer that a unit was found in; where several share its place, the one whose folder holds it.
+bool is_below(std::string_view path, std::string_view folder) {
+  while (folder.size() > 1 && folder.ends_with('/')) folder.remove_suffix(1);
+  return path.starts_with(folder) &&
+         (path.size() == folder.size() || folder.ends_with('/') || path[folder.size()] == '/');
+}
+
+/// The layer that a unit was found in; where several share its place, the innermost whose folder holds it.
 std::string layer_of(const LintUnit& unit, std::span<const WorldLayer> layers) {
-  std::string name = std::to_string(unit.layer);
-  bool is_known = false;
-  for (const WorldLayer& layer : layers) {
-    if (layer.order != unit.layer || (is_known && !unit.path.starts_with(layer.path))) continue;
-    name = layer.name;
-    is_known = true;
-  }
-  return name;
+  const WorldLayer* found = nullptr;
+  for (const WorldLayer& layer : layers)
+    if (layer.order == unit.layer && is_below(unit.path, layer.path) &&
+        (found == nullptr || layer.path.size() > found->path.size()))
+      found = &layer;
+  return found == nullptr ? std::to_string(unit.layer) : found->name;
 }
 
 }  // namespace

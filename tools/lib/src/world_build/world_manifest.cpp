@@ -160,7 +160,12 @@ class ManifestReader {
         each(member.value, "hours", [&](const JsonValue& v) { hour(v, *group.hours); });
       } else if (member.name == "weathers") {
         each(member.value, "weathers", [&](const JsonValue& v) {
-          if (const auto weather = name(v, "the name of a weather")) group.weathers.push_back(weather->text);
+          const auto weather = name(v, "the name of a weather");
+          if (!weather) return;
+          const bool is_known = std::any_of(group.weathers.begin(), group.weathers.end(),
+                                            [&](const std::string& w) { return fold(w) == fold(weather->text); });
+          if (is_known) return say(weather->offset, "weather '" + weather->text + "' is given twice");
+          group.weathers.push_back(weather->text);
         });
       } else {
         unknown(member, "a group", {"name", "maps", "hours", "weathers"});
@@ -282,10 +287,15 @@ std::shared_ptr<const WorldManifest> read_world_manifest(const std::string& path
   return nullptr;
 }
 
+static bool is_folder(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
 bool find_world_manifest(std::span<const std::string> sources, std::string& path, std::string& error) {
   std::vector<std::string> found;
   for (const std::string& source : sources)
-    if (is_json_file(source)) found.push_back(source);
+    if (is_json_file(source) && !is_folder(source)) found.push_back(source);
   if (found.empty())
     for (const std::string& source : sources) {
       std::string file = source;

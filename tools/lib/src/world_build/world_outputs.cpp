@@ -39,7 +39,7 @@ std::string output_path(const WorldUnit& unit) {
 /// Places near each other on the map lie near each other in the pack; type files, which many maps need, come first.
 uint64_t streaming_order(const WorldUnit& unit) {
   if (unit.linked->map == nullptr) return 0;
-  const Bounds box = declared_streaming_box(*unit.linked->map);
+  const Bounds box = unit.repair.has_extents ? unit.repair.streaming : declared_streaming_box(*unit.linked->map);
   const auto step = [](double low, double high) {
     const double at = std::clamp(((low + high) / 2 + kWorldLimit) / (2 * kWorldLimit), 0.0, 1.0);
     return static_cast<uint32_t>(at * 65535);
@@ -162,8 +162,6 @@ bool WorldOutputs::look_at(BuiltOutput& output) const {
 // ---- outputs
 
 void WorldOutputs::write(const std::vector<Diagnostic>& diagnostics) {
-  archetypes_ = linked_archetypes(linked_.world());
-  link_sets();
   std::unordered_map<uint32_t, uint64_t> known_archetypes(before_.archetypes.begin(), before_.archetypes.end());
   KnownOutputs known;
   for (const BuiltOutput& o : before_.outputs) known.emplace(o.path, &o);
@@ -242,7 +240,14 @@ bool WorldOutputs::announce(const std::vector<const WorldUnit*>& wanted) {
   return error == 0;
 }
 
-void WorldOutputs::link_sets() {
+uint64_t WorldOutputs::linked_size(const WorldUnit& unit) const {
+  std::vector<uint8_t> bytes;
+  std::string error, problem;
+  return linked_bytes(unit, bytes, error, problem) ? bytes.size() : 0;
+}
+
+void WorldOutputs::link() {
+  archetypes_ = linked_archetypes(linked_.world());
   std::vector<const LintUnit*> maps;
   for (const WorldUnit& unit : linked_.units())
     if (unit.linked != nullptr && unit.linked->map != nullptr && !unit.linked->is_shadowed) maps.push_back(unit.linked);

@@ -25,7 +25,11 @@ class WorldOutputs {
   int64_t known_since() const { return before_.started; }
   /// Whether sources and outputs are what they were after the last build. Then what was said is said again.
   bool are_up_to_date();
-  /// Links and writes what differs, and removes what is no longer wanted.
+  /// Makes the tables by which outputs are linked. Call once, after the rules ran.
+  void link();
+  /// Size of what a unit becomes. 0: it cannot be made. Threads: reentrant after link(). [bytes]
+  uint64_t linked_size(const WorldUnit& unit) const;
+  /// Writes what differs, and removes what is no longer wanted. Requires: link().
   void write(const std::vector<Diagnostic>& diagnostics);
 
  private:
@@ -34,7 +38,6 @@ class WorldOutputs {
   bool is_in_place(const BuiltOutput& output) const;
   bool look_at(BuiltOutput& output) const;
   bool announce(const std::vector<const WorldUnit*>& wanted);
-  void link_sets();
   void refuse(const WorldUnit& unit, std::string message);
   bool linked_bytes(const WorldUnit& unit, std::vector<uint8_t>& out, std::string& error, std::string& problem) const;
   bool write_index(const std::vector<const WorldUnit*>& wanted, std::vector<BuiltOutput>& outputs);

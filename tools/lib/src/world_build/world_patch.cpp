@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "meridian/tools/world_patch.h"
 
+#include <cerrno>
 #include <mutex>
 #include <utility>
 #include <vector>
 
+#include "meridian/tools/file_io.h"
 #include "meridian/tools/pack_writer.h"
+#include "world_build/output_lock.h"
 #include "world_build/unit_cache.h"
 
 namespace meridian::tools {
@@ -46,7 +49,11 @@ class PackSource {
 
 }  // namespace
 
-std::unique_ptr<PackFile> open_patch_base(const std::string& path, Report& report) {
+std::unique_ptr<PackFile> open_patch_base(const std::string& path, const std::string& output, Report& report) {
+  if (file_identity(path) == file_identity(output + "/world.mpk")) {
+    report.usage("--patch-from: " + path + " is what this build replaces; keep the pack of a release in another place");
+    return nullptr;
+  }
   std::string error;
   int code = kExitDone;
   std::unique_ptr<PackFile> out = PackFile::open(path, error, code);
@@ -64,6 +71,11 @@ std::unique_ptr<PackFile> open_patch_base(const std::string& path, Report& repor
 
 PackReport write_world_patch(const PackFile& base, const WorldBuildOptions& options, ToolIo& io, Report& report) {
   const std::string world = options.output + "/world.mpk", path = options.output + "/patch.mpk";
+  // Another build may wait for the folder: the patch and the pack that it is made from must be of one world.
+  OutputLock lock;
+  const int locked = lock.take(options.output + "/.worldc/lock", io);
+  if (locked == EINTR) return report.raise(kExitInterrupted), PackReport();
+  if (locked != 0) return report.environment(options.output, "cannot write here: " + error_text(locked)), PackReport();
   std::string error;
   int code = kExitDone;
   const std::unique_ptr<PackFile> now = PackFile::open(world, error, code);

@@ -75,13 +75,13 @@ class Manifests {
   void add(const schema::MapDataGroup& g) {
     if (g.name() == 0) return;
     const auto [it, is_new] = groups_.try_emplace(g.name());
-    if (!is_new) return;
     WorldIndexGroup& group = it->second;
+    append(group.bounds, g.bounds());  // whoever lists it: they go with the map
+    if (!is_new) return;
     group.name = NameHash{g.name()};
     group.flags = static_cast<uint32_t>(g.flags());
     group.hours = static_cast<uint32_t>(g.hours_on_off());
     append(group.weather_types, g.weather_types());
-    append(group.bounds, g.bounds());
   }
 
   std::map<uint32_t, std::vector<uint32_t>> type_needs_;

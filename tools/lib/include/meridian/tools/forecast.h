@@ -6,9 +6,9 @@
 ///     if (row.limit && row.most > *row.limit) ...   // "Building will overflow near (1204, -332): 24310 of 21000"
 ///
 /// A map is needed where its streaming box, grown by the streamer's release margin, holds the place; so are its
-/// ancestors, and the type files that its entities come from. Maps that stream in by name only are left out. Interiors
-/// come with the map that places them, with the entity sets that the placement switches on. The worst place is exact:
-/// it is searched among all places, not among samples.
+/// ancestors, and all type files that the world index lists for it. Maps that stream in by name only are left out.
+/// Interiors come with the map that places them, with the entity sets that the placement switches on. The worst place
+/// is exact: it is searched among all places, not among samples.
 
 #include <cstdint>
 #include <functional>
@@ -19,6 +19,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "meridian/tools/compile.h"
 #include "meridian/tools/config_filter.h"
 #include "meridian/tools/lint.h"
 
@@ -32,6 +33,8 @@ struct ForecastOptions {
   std::function<uint64_t(const LintUnit&)> resource_bytes = {};
   /// Names of type files that are there at every place.
   std::unordered_set<uint32_t> permanent_types = {};
+  /// Whether maps get the boxes that their authors wrote, or computed ones.
+  Repair extents = Repair::keep;
 };
 
 /// One file's part in a need.

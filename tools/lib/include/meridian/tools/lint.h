@@ -12,14 +12,17 @@
 /// once somebody wants to see it.
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
+#include "meridian/tools/compile.h"
 #include "meridian/tools/diagnostics.h"
 
 namespace meridian::schema {
@@ -113,6 +116,9 @@ struct LintOptions {
   bool maps_are_known = false;   ///< all maps are in the world: parents and child counts can be judged
   bool allow_missing_archetypes = false;
   bool lod_size = false;  ///< LOD007 is wanted
+  /// Names of type files that are never unloaded, and whether maps get computed boxes: for CFG001.
+  std::unordered_set<uint32_t> permanent_types = {};
+  Repair extents = Repair::keep;
 };
 
 /// Everything that rules may look at, and what links it.
@@ -186,10 +192,31 @@ class LintWorld {
 /// All rules that concern one unit. Threads: reentrant on a linked world.
 std::vector<LintFinding> lint_unit(const LintWorld& world, const LintUnit& unit);
 
-/// Turns paths into places, and fixes into edits. `places` is of the finding's own `source`; related places in other
-/// files are looked up in `other(unit)`, which may return null (then they have no line).
-using SourceOf = std::shared_ptr<const SourceText> (*)(const LintUnit& unit, void* context);
+/// The other files that the findings of one unit point into: opened when first asked for, and walked once for all of
+/// them. Threads: main.
+class RelatedSources {
+ public:
+  /// `open` may give null: places there have no line then.
+  using Open = std::function<std::shared_ptr<const SourceText>(const LintUnit& unit)>;
+  explicit RelatedSources(Open open);
+  ~RelatedSources();
+  RelatedSources(const RelatedSources&) = delete;
+  RelatedSources& operator=(const RelatedSources&) = delete;
+
+  struct File {
+    std::shared_ptr<const SourceText> text;  ///< null: not there
+    std::unique_ptr<SourceMap> places;
+  };
+  File& of(const LintUnit& unit);
+
+ private:
+  Open open_;
+  std::unordered_map<const LintUnit*, File> files_;
+};
+
+/// Turns paths into places, and fixes into edits. `places` is of the finding's own `source`; `others` null: related
+/// places in other files have no line.
 Finding to_finding(LintFinding finding, const LintUnit& unit, std::string_view source, SourceMap& places,
-                   SourceOf source_of, void* context);
+                   RelatedSources* others);
 
 }  // namespace meridian::tools

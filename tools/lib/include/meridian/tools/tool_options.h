@@ -129,6 +129,10 @@ class Report {
   int exit_ = kExitDone;
 };
 
+/// Writes what a user asked for to a file, made with the folders above it and left alone if it would not change; `-` is
+/// standard output. A failure goes to the report.
+void write_text(const std::string& path, std::string_view text, Report& report);
+
 /// Runs the body of a program and gives its exit code. What it throws becomes a diagnostic of its own, and whatever
 /// happens, the report is written.
 int run_program(Report& report, const DiagOptions& options, const std::function<void()>& body);

@@ -46,7 +46,7 @@ struct CheckedWorld {
   const LintWorld& world;
   std::span<const Diagnostic> diagnostics;
   const WorldBuildTotals& totals;
-  /// Size of what a source was compiled to, before linking. [bytes]
+  /// Size of what a source becomes, links and cooked blocks with it; 0 for one that another layer replaces. [bytes]
   std::function<uint64_t(const LintUnit&)> resource_bytes;
 };
 

@@ -17,9 +17,9 @@
 
 namespace meridian::tools {
 
-/// Opens the pack that a patch starts from. Do it before the build, which may replace the file. Null: `report` says
-/// why (unreadable, no pack, or itself a patch).
-std::unique_ptr<PackFile> open_patch_base(const std::string& path, Report& report);
+/// Opens the pack that a patch starts from. Null: `report` says why (unreadable, no pack, itself a patch, or the pack
+/// in the folder `output`, which the build replaces: the next patch would start from nothing that players have).
+std::unique_ptr<PackFile> open_patch_base(const std::string& path, const std::string& output, Report& report);
 
 /// Compares `world.mpk` in the output folder with `base` by raw size and raw hash, and writes `patch.mpk` beside it:
 /// new and changed entries, and the keys of those that are gone. Nothing changed: a patch without entries, so that the
