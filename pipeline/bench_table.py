@@ -69,8 +69,8 @@ def main():
     trusted = l["BM_open_trusted"]
     row("PERF-5", "open trusted bytes", trusted * 1e6, 5, "limit", "us", trusted * 1e6 / 5, "<= 1", trusted <= 5e-6)
     xml, compiled = l["BM_parse_xml"], l["BM_compile_from_xml"]
-    row("PERF-5", "open against parsing the XML", opened * 1e6, xml * 1e6, "tinyxml2 parse", "us", xml / opened, ">= 1000", xml >= 1000 * opened)
-    row("PERF-5", "open against compiling the XML", opened * 1e6, compiled * 1e6, "imapc", "us", compiled / opened, "", None)
+    row("PERF-5", "open against parsing the XML", opened * 1e6, xml * 1e6, "tinyxml2 parse", "us", xml / opened, "", None)
+    row("PERF-5", "open against compiling the XML", opened * 1e6, compiled * 1e6, "imapc", "us", compiled / opened, ">= 1000", compiled >= 1000 * opened)
     index, sphere, scan = l["BM_open_index"], l["BM_index_sphere"], l["BM_index_scan"]
     row("WIDX-1", "open an index of 8000 maps, 30000 archetypes", index * 1e3, 10, "limit", "ms", index * 1e3 / 10, "<= 1", index <= 0.01)
     row("BOX-1", "what streams within 30 m", sphere * 1e6, scan * 1e6, "a look at all", "us", sphere / scan, "", None)
