@@ -4,9 +4,9 @@
 #include <string>
 #include <string_view>
 
+#include "fuzz/resource_input.h"
 #include "meridian/tools/json_reader.h"
 #include "meridian/tools/json_writer.h"
-#include "fuzz/resource_input.h"
 
 namespace {
 

@@ -237,11 +237,15 @@ class Worldc {
       roots.insert(roots.end(), named_paths_.begin(), named_paths_.end());
       return roots;
     };
+    WorldBuildTotals totals;
+    int code = kExitDone;
     round.build = [&] {
-      WorldBuildTotals totals;
-      const int code = run_program(*report, diag_, [&] {
+      totals = {};
+      code = run_program(*report, diag_, [&] {
         if (is_ready) totals = build_world(options_, io_, *report);
       });
+    };
+    round.tell = [&] {
       if (code == kExitInterrupted) return;
       std::string text = watch_summary(totals, code, report->log().errors());
       if (!stats_.empty() && code == kExitDone) text += totals_text(totals, nullptr, stats_);

@@ -86,6 +86,20 @@ TEST_P(FolderWatchTest, SeesWhatHappensBetweenCoverAndWait) {
   EXPECT_FALSE(is_told(watch, false));  // many changes are told once
 }
 
+// Whoever read the folder just then found nothing, and must read it again, though all is as it was.
+TEST_P(FolderWatchTest, SeesWhatWasAwayWhileItWasRead) {
+  dir_.write("maps/a.xml", "1");
+  FolderWatch watch(options());
+  watch.cover({dir_.path("maps")});
+  fs::rename(dir_.path("maps"), dir_.path("away"));
+  watch.look();
+  fs::rename(dir_.path("away"), dir_.path("maps"));
+  EXPECT_TRUE(is_told(watch));
+  watch.cover({dir_.path("maps")});
+  watch.look();
+  EXPECT_FALSE(is_told(watch, false));
+}
+
 TEST_P(FolderWatchTest, LeavesOutOutputsHiddenFilesAndNeighbours) {
   dir_.write("maps/a.xml", "1");
   dir_.write("maps/out/x", "1");

@@ -175,6 +175,10 @@ bool FolderWatch::read_events() {
   }
 }
 
+void FolderWatch::look() {
+  if (is_polling() && !is_changed_) is_changed_ = snapshot() != seen_;
+}
+
 bool FolderWatch::wait(const std::atomic<bool>* cancel) {
   return is_polling() ? wait_by_polling(cancel) : wait_for_events(cancel);
 }
@@ -207,11 +211,12 @@ bool FolderWatch::wait_by_polling(const std::atomic<bool>* cancel) {
           std::min(kNap, std::chrono::duration_cast<milliseconds>(end - Clock::now()) + milliseconds(1)));
   };
   uint64_t now = snapshot();
-  while (now == seen_) {
+  while (now == seen_ && !is_changed_) {
     if (is_cancelled(cancel)) return false;
     sleep(options_.poll_every);
     now = snapshot();
   }
+  is_changed_ = false;
   for (const Clock::time_point first = Clock::now(); Clock::now() < first + options_.patience;) {
     if (is_cancelled(cancel)) return false;
     sleep(options_.quiet);

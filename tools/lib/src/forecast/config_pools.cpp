@@ -83,6 +83,7 @@ std::vector<PoolEntry> effective_entries(const LintUnit& config) {
     });
   }
   std::vector<PoolEntry> out;
+  out.reserve(last.size());
   for (auto& [key, entry] : last) out.push_back(std::move(entry));
   return out;
 }

@@ -18,6 +18,8 @@ void watch_world(const std::vector<std::string>& roots, FolderWatchOptions optio
       watch.cover(covered);
     }
     round.build();
+    watch.look();
+    round.tell();
   } while (watch.wait(io.cancel));
 }
 

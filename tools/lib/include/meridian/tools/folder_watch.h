@@ -6,6 +6,7 @@
 ///   do {
 ///     watch.cover(roots);   // before anything is read: what changes from here on is seen
 ///     build();
+///     watch.look();         // before anybody is told that it is done
 ///   } while (watch.wait(cancel));
 ///
 /// The system tells of changes (inotify). Where it does not (its limit of watches is reached, or `poll` is set), sizes,
@@ -41,6 +42,10 @@ class FolderWatch {
   /// for. What is covered already goes on without a gap, and a change before this call is still told.
   void cover(const std::vector<std::string>& roots);
 
+  /// Where it looks for changes itself: notes one that is undone before wait() looks again, such as a folder that was
+  /// away just while it was read.
+  void look();
+
   /// Sleeps until something has changed since it was covered. False: `cancel` was set.
   bool wait(const std::atomic<bool>* cancel);
 
@@ -74,6 +79,7 @@ class FolderWatch {
   std::map<int, Watched> watched_, fresh_;  // by watch descriptor; `fresh_` while cover() collects
   uint64_t seen_ = 0;                       // polling: hash of what was there
   bool is_told_ = true;                     // polling: `seen_` is not older than the last wait()
+  bool is_changed_ = false;                 // polling: look() saw a change
 };
 
 }  // namespace meridian::tools

@@ -125,7 +125,7 @@ struct LintOptions {
 /// Threads: building is main; afterwards immutable.
 class LintWorld {
  public:
-  explicit LintWorld(LintOptions options = {}) : options_(options) {}
+  explicit LintWorld(LintOptions options = {}) : options_(std::move(options)) {}
 
   /// Archetypes that are not in this world are looked for in `types`, which is linked and outlives it: many small
   /// worlds of one map each share one table of types.

@@ -16,6 +16,8 @@ struct WatchRound {
   /// Reads what says where the sources are; gives the files and folders that the build will look at.
   std::function<std::vector<std::string>()> prepare;
   std::function<void()> build;
+  /// Says what came of it. Changes that anybody makes on hearing it lead to another round.
+  std::function<void()> tell;
 };
 
 /// Runs rounds, one at once and then one for each change, until Ctrl-C. What a round finds wrong does not end it.
