@@ -104,7 +104,8 @@ def session(kit, *more):
         write(kit.path("w", "world.json"), '{"layrs": []}')
         watch.wait_for("a wrong key", lambda lines: any("'layrs' is no key" in l for l in lines))
         os.remove(kit.path("w", "world.json"))
-        eventually("without the layer", lambda: Tree(kit.path("out")).files[name][0] == before.files[name][0])
+        watch.built("without the layer")  # and the line of the round before is heard
+        check(Tree(kit.path("out")).files[name][0] == before.files[name][0], "the layer is gone, its map is not")
 
         os.rename(kit.path("w"), kit.path("elsewhere"))
         watch.wait_for("the root gone", lambda lines: any(l.startswith("not built") for l in lines))
