@@ -91,7 +91,7 @@ struct Editable {
   std::vector<Vec4> memory;
   size_t size = 0;
   explicit Editable(const std::vector<uint8_t>& bytes) : memory(bytes.size() / 16 + 1), size(bytes.size()) {
-    std::memcpy(memory.data(), bytes.data(), bytes.size());
+    if (!bytes.empty()) std::memcpy(memory.data(), bytes.data(), bytes.size());
   }
   std::span<std::byte> bytes() { return std::as_writable_bytes(std::span(memory)).first(size); }
   schema::MapData& map() { return *schema::GetMutableMapData(memory.data()); }
