@@ -28,6 +28,14 @@ class Watch:
         for reader in self.readers:
             reader.start()
 
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.child.poll() is None:
+            self.child.kill()
+            self.child.wait()
+
     def read(self, stream):
         for line in stream:
             with self.changed:
@@ -68,8 +76,7 @@ def session(kit, *more):
     kit.remove("w", "out", "winter", "clean")
     kit.generate("w")
     editor = Editor(kit, "w")
-    watch = Watch(kit, "w", "-o", "out", "--quiet", *more)
-    try:
+    with Watch(kit, "w", "-o", "out", "--quiet", *more) as watch:
         watch.built("first build")
         before = Tree(kit.path("out"))
 
@@ -113,10 +120,6 @@ def session(kit, *more):
         watch.wait_for("the root back", lambda lines: any(l == "nothing to do" or l.startswith("built") for l in lines))
         code = watch.stop()
         check(code == 130, f"ended with {code} on Ctrl-C")
-    finally:
-        if watch.child.poll() is None:
-            watch.child.kill()
-            watch.child.wait()
 
 
 def idle(kit):
@@ -124,8 +127,7 @@ def idle(kit):
     kit.remove("w", "out")
     kit.generate("w")
     for more in ([], ["--poll"]):
-        watch = Watch(kit, "w", "-o", "out", "--quiet", *more)
-        try:
+        with Watch(kit, "w", "-o", "out", "--quiet", *more) as watch:
             watch.wait_for("first build", lambda lines: any(l.startswith(("built", "nothing")) for l in lines))
             begin, spent = time.monotonic(), spent_by(watch.child.pid)
             while time.monotonic() < begin + 0.5:
@@ -133,10 +135,6 @@ def idle(kit):
             share = (spent_by(watch.child.pid) - spent) / (time.monotonic() - begin)
             check(share < 0.5, f"{more}: {share:.0%} of a processor while nothing happens")
             check(watch.stop() == 130, "exit code")
-        finally:
-            if watch.child.poll() is None:
-                watch.child.kill()
-                watch.child.wait()
 
 
 def last_findings_stay(kit):
@@ -145,14 +143,9 @@ def last_findings_stay(kit):
     kit.generate("w")
     source = next(s for s in map(Source, source_files(kit.path("w"))) if s.root.name == "CMapData" and s.entities())
     write(source.path, with_value(source, source.entities()[0].child("lodDist"), -7))
-    watch = Watch(kit, "w", "-o", "out", "--quiet", "--diagnostics=json", "--diagnostics-file", "found.json")
-    try:
+    with Watch(kit, "w", "-o", "out", "--quiet", "--diagnostics=json", "--diagnostics-file", "found.json") as watch:
         watch.built("first build")
         check(watch.stop() == 130, "exit code")
-    finally:
-        if watch.child.poll() is None:
-            watch.child.kill()
-            watch.child.wait()
     with open(kit.path("found.json"), encoding="utf-8") as file:
         rules = {d["rule"] for d in json.load(file)["diagnostics"]}
     check("LOD006" in rules, f"found.json has only {sorted(rules)}")

@@ -298,13 +298,10 @@ class Worldc {
       use_world_manifest(world_, options_);
     }
     options_.layers = world_layers(world_.get(), sources_, layers_);
-    const auto folder = [](std::string name) {
-      while (name.size() > 1 && name.ends_with('/')) name.pop_back();
-      return file_identity(name);
-    };
+    const auto folder = [](const WorldLayer& layer) { return file_identity(without_slashes(layer.path)); };
     for (const WorldLayer& a : options_.layers)
       for (const WorldLayer& b : options_.layers)
-        if (a.order < b.order && folder(a.path) == folder(b.path))
+        if (a.order < b.order && folder(a) == folder(b))
           return error = "'" + b.path + "' is a source and a layer over itself", false;
     return true;
   }

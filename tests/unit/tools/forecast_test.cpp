@@ -384,7 +384,7 @@ TEST(Forecast, GridHoldsWhatIsNeededAtTheMiddleOfEachCell) {
   w.types("qa_types", archetype("qa_house", "0"));
   w.map("qa_a", streamed(0, 100, copies(3, "qa_house")));
   w.map("qa_b", streamed(50, 200, copies(4, "qa_house")));
-  const tools::ForecastGrid grid = tools::forecast_grid(w.linked(), {.margin = 0}, 4);
+  const tools::ForecastGrid grid = tools::forecast_world(w.linked(), {.margin = 0, .grid_side = 4}).grid;
   ASSERT_EQ(grid.columns, 4u);  // 200 m of x in cells of 50 m
   ASSERT_EQ(grid.rows, 4u);     // 200 m of y
   for (uint32_t r = 0; r < 4; ++r) {

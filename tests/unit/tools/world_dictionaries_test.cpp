@@ -10,27 +10,18 @@
 
 #include "support/pack_kit.h"
 #include "support/temp_dir.h"
-#include "tool_runner.h"
 #include "world_makers.h"
-#include "worldc.h"
 
 namespace meridian::tools {
 namespace {
 
 namespace fs = std::filesystem;
+using test::build;
 using test::map_of;
 using test::open_file;
-using test::run_tool;
 using test::TempDir;
-using test::ToolRun;
 using test::types_of;
 using Words = std::vector<std::string>;
-
-ToolRun build(const TempDir& sources, const TempDir& output, Words more = {}) {
-  Words words = {"build", sources.path(), "-o", output.path()};
-  words.insert(words.end(), more.begin(), more.end());
-  return run_tool(run_worldc, words);
-}
 
 /// So many maps that a dictionary pays for them.
 void write_many_maps(const TempDir& dir) {

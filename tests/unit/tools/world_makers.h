@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Sources of tiny worlds: type files of plain archetypes, and maps that place them.
+/// Tiny worlds: type files of plain archetypes, maps that place them, and building them.
 
 #include <string>
 #include <vector>
+
+#include "support/temp_dir.h"
+#include "tool_runner.h"
+#include "worldc.h"
 
 namespace meridian::test {
 
@@ -37,6 +41,13 @@ inline std::string map_of(const std::vector<Placed>& entities, const std::string
            std::to_string(e.guid) + "\"/><position x=\"" + std::to_string(e.x) + "\" y=\"" + std::to_string(e.y) +
            "\" z=\"" + std::to_string(e.z) + "\"/>" + e.more + "</Item>\n";
   return out + "</entities></CMapData>\n";
+}
+
+/// `worldc build SOURCES -o OUTPUT`, and more options.
+inline ToolRun build(const TempDir& sources, const TempDir& output, const std::vector<std::string>& more = {}) {
+  std::vector<std::string> words = {"build", sources.path(), "-o", output.path()};
+  words.insert(words.end(), more.begin(), more.end());
+  return run_tool(tools::run_worldc, words);
 }
 
 }  // namespace meridian::test

@@ -13,13 +13,13 @@
 #include "support/temp_dir.h"
 #include "tool_runner.h"
 #include "world_makers.h"
-#include "worldc.h"
 #include "worldgen.h"
 
 namespace meridian::tools {
 namespace {
 
 namespace fs = std::filesystem;
+using test::build;
 using test::contents_of;
 using test::map_of;
 using test::open_file;
@@ -29,12 +29,6 @@ using test::TempDir;
 using test::ToolRun;
 using test::types_of;
 using Words = std::vector<std::string>;
-
-ToolRun build(const TempDir& sources, const TempDir& output, Words more = {}) {
-  Words words = {"build", sources.path(), "-o", output.path()};
-  words.insert(words.end(), more.begin(), more.end());
-  return run_tool(run_worldc, words);
-}
 
 /// What a game sees that mounts a patch over its base.
 PackContents mounted(const std::string& base, const std::string& patch) {

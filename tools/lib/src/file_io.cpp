@@ -175,6 +175,11 @@ std::string parent_folder(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
+std::string without_slashes(std::string path) {
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  return path;
+}
+
 std::string file_identity(const std::string& path) {
   std::error_code ec;
   const std::filesystem::path folder = std::filesystem::weakly_canonical(parent_folder(path), ec);

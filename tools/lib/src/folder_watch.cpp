@@ -31,11 +31,6 @@ constexpr int kMaxDepth = 64;  // as find_sources()
 /// How long a sleep may be: a signal may be taken by another thread, which wakes nobody.
 constexpr milliseconds kNap{200};
 
-std::string without_slashes(std::string path) {
-  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
-  return path;
-}
-
 std::string joined(const std::string& folder, const std::string& name) {
   return folder + (folder.ends_with('/') ? "" : "/") + name;
 }

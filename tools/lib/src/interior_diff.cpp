@@ -8,14 +8,10 @@
 #include <unordered_map>
 
 #include "meridian/schemas/ityp_generated.h"
+#include "vector_size.h"
 
 namespace meridian::tools {
 namespace {
-
-template <class Vector>
-uint32_t size_of(const Vector* v) {
-  return v == nullptr ? 0 : v->size();
-}
 
 /// One version of an interior, with a name for everything in it.
 struct Names {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <memory>
 #include <unordered_map>
 #include <unordered_set>
@@ -13,12 +12,10 @@
 #include "forecast/config_pools.h"
 #include "forecast/map_needs.h"
 #include "forecast/peak_search.h"
-#include "grouped_number.h"
 #include "lint/extents.h"
 #include "lint/repair.h"
 #include "meridian/schemas/imap_generated.h"
 #include "meridian/schemas/ityp_generated.h"
-#include "meridian/tools/json_writer.h"
 #include "meridian/tools/world_index_writer.h"
 
 namespace meridian::tools {
@@ -84,7 +81,7 @@ class StreamedWorld {
       m.needs = needs_of_map(world, *m.unit);
       m.types = types.of_map(*m.unit);
       const MapRepair repair = plan_repair(world, *m.unit, options.extents, Repair::keep);
-      const Bounds box = repair.has_extents ? repair.streaming : declared_streaming_box(*m.unit->map);
+      const Bounds box = streaming_box(repair, *m.unit->map);
       if (is_place(box)) m.box = box.grown(options.margin);
     });
     for (size_t i = 0; i < maps_.size(); ++i) index_.emplace(maps_[i].unit, i);
@@ -179,6 +176,7 @@ class Forecaster {
       if (limit) row.limit = *limit, row.limit_from = ForecastRow::Limit::config;
     }
     out.rows = std::move(rows);
+    out.grid = grid();
     return out;
   }
 
@@ -261,6 +259,43 @@ class Forecaster {
     return row;
   }
 
+  ForecastGrid grid() const {
+    ForecastGrid grid;
+    Bounds all;
+    for (const StreamedMap& m : streamed_.maps())
+      if (!m.box.empty() && !StreamedWorld::by_name_only(*m.unit)) all.add(m.box);
+    if (all.empty() || options_.grid_side == 0) return grid;
+    const double width = all.max.x - all.min.x, height = all.max.y - all.min.y;
+    grid.min_x = all.min.x;
+    grid.min_y = all.min.y;
+    grid.cell = std::max(std::max(width, height) / options_.grid_side, 1.0);
+    grid.columns = static_cast<uint32_t>(std::ceil(width / grid.cell)) + (width == 0 ? 1 : 0);
+    grid.rows = static_cast<uint32_t>(std::ceil(height / grid.cell)) + (height == 0 ? 1 : 0);
+    grid.entities.resize(size_t{grid.columns} * grid.rows);
+    tbb::parallel_for(uint32_t{0}, grid.rows, [&](uint32_t r) {
+      std::vector<std::pair<double, int64_t>> steps;  // of height: what begins and ends there
+      for (uint32_t c = 0; c < grid.columns; ++c) {
+        const double x = grid.min_x + (c + 0.5) * grid.cell, y = grid.min_y + (r + 0.5) * grid.cell;
+        steps.clear();
+        for (const StreamedMap& m : streamed_.maps()) {
+          if (m.box.empty() || StreamedWorld::by_name_only(*m.unit)) continue;
+          if (x < m.box.min.x || x > m.box.max.x || y < m.box.min.y || y > m.box.max.y) continue;
+          const auto entities = static_cast<int64_t>(m.needs.entities());
+          steps.emplace_back(m.box.min.z, entities);
+          steps.emplace_back(m.box.max.z, -entities);
+        }
+        // Where one ends and one begins, both are there.
+        std::sort(steps.begin(), steps.end(), [](const auto& a, const auto& b) {
+          return a.first != b.first ? a.first < b.first : a.second > b.second;
+        });
+        int64_t now = 0, most = 0;
+        for (const auto& [z, entities] : steps) most = std::max(most, now += entities);
+        grid.entities[size_t{r} * grid.columns + c] = static_cast<uint64_t>(most);
+      }
+    });
+    return grid;
+  }
+
   const LintUnit& unit_of_owner(size_t owner) const {
     const size_t maps = streamed_.maps().size();
     return owner < maps ? *streamed_.maps()[owner].unit : *streamed_.types()[owner - maps];
@@ -270,153 +305,10 @@ class Forecaster {
   const ForecastOptions& options_;
 };
 
-std::string shown_amount(uint64_t amount, bool is_bytes) { return is_bytes ? bytes_text(amount) : grouped(amount); }
-
-std::string shown_place(const ForecastPlace& p) {
-  char text[96];
-  std::snprintf(text, sizeof text, "(%.0f, %.0f, %.0f)", p.x + 0.0, p.y + 0.0, p.z + 0.0);
-  return text;
-}
-
-std::string overflow_text(const ForecastRow& row) {
-  const std::string amounts = shown_amount(row.most, row.is_bytes) + " of " + shown_amount(row.limit, row.is_bytes);
-  return row.is_everywhere ? std::string(row.name) + " will overflow: " + amounts
-                           : std::string(row.name) + " will overflow near " + shown_place(row.place) + ": " + amounts;
-}
-
 }  // namespace
 
 Forecast forecast_world(const LintWorld& world, const ForecastOptions& options) {
   return Forecaster(world, options).run();
-}
-
-std::string forecast_text(const Forecast& forecast) {
-  std::string out;
-  for (const ForecastRow& row : forecast.rows)
-    if (row.overflows()) out += overflow_text(row) + "\n";
-  if (!out.empty()) out += "\n";
-  size_t name_width = 24, most_width = 10, limit_width = 16;  // room for what most worlds say
-  const auto limit_text = [](const ForecastRow& row) {
-    return row.limit_from == ForecastRow::Limit::none     ? std::string("-")
-           : row.limit_from == ForecastRow::Limit::config ? shown_amount(row.limit, row.is_bytes)
-                                                          : shown_amount(row.limit, row.is_bytes) + " (built in)";
-  };
-  const auto most_text = [](const ForecastRow& row) {
-    return shown_amount(row.most, row.is_bytes) +
-           (row.bound > row.most ? " to " + shown_amount(row.bound, row.is_bytes) : std::string());
-  };
-  for (const ForecastRow& row : forecast.rows) {
-    name_width = std::max(name_width, row.name.size());
-    most_width = std::max(most_width, most_text(row).size());
-    limit_width = std::max(limit_width, limit_text(row).size());
-  }
-  const auto line = [&](std::string_view name, const std::string& most, const std::string& limit,
-                        const std::string& place, const std::string& rest) {
-    char text[512];
-    std::snprintf(text, sizeof text, "%-*.*s  %*s  %*s  %-24s", static_cast<int>(name_width),
-                  static_cast<int>(name.size()), name.data(), static_cast<int>(most_width), most.c_str(),
-                  static_cast<int>(limit_width), limit.c_str(), place.c_str());
-    std::string made = text + (rest.empty() ? rest : "  " + rest);
-    while (made.back() == ' ') made.pop_back();
-    out += made + "\n";
-  };
-  line("pool", "most", "of", "near", "most of it from");
-  for (const ForecastRow& row : forecast.rows) {
-    std::string users;
-    for (size_t i = 0; i < std::min<size_t>(2, row.heaviest.size()); ++i)
-      users +=
-          (i == 0 ? "" : ", ") + row.heaviest[i].unit->stem + " " + shown_amount(row.heaviest[i].amount, row.is_bytes);
-    line(row.name, most_text(row), limit_text(row), row.is_everywhere ? "everywhere" : shown_place(row.place), users);
-  }
-  out += "\n" + shown_amount(forecast.maps, false) + " maps stream in by place";
-  if (forecast.maps_by_name != 0)
-    out += ", " + shown_amount(forecast.maps_by_name, false) + " by name only (not counted but in stores)";
-  if (forecast.maps_without_box != 0)
-    out += ", " + shown_amount(forecast.maps_without_box, false) + " have no streaming box (not counted)";
-  return out + "\n";
-}
-
-std::string forecast_json(const Forecast& forecast) {
-  std::string out;
-  JsonWriter json(out);
-  json.begin_object();
-  json.member("maps", forecast.maps);
-  json.member("maps_by_name", forecast.maps_by_name);
-  json.member("maps_without_box", forecast.maps_without_box);
-  json.key("pools");
-  json.begin_array();
-  for (const ForecastRow& row : forecast.rows) {
-    json.begin_object();
-    json.member("name", row.name);
-    json.member("unit", row.is_bytes ? "bytes" : "count");
-    json.member("most", row.most);
-    json.member("at_most", row.bound);
-    json.key("limit");
-    row.limit_from == ForecastRow::Limit::none ? json.null() : json.value(row.limit);
-    json.member("limit_from", row.limit_from == ForecastRow::Limit::none     ? "none"
-                              : row.limit_from == ForecastRow::Limit::config ? "config"
-                                                                             : "built_in");
-    json.member("overflows", row.overflows());
-    json.key("place");
-    if (row.is_everywhere) {
-      json.null();
-    } else {
-      json.begin_array(true);
-      for (const double v : {row.place.x, row.place.y, row.place.z}) json.value(v);
-      json.end_array();
-    }
-    json.key("heaviest");
-    json.begin_array();
-    for (const ForecastUser& user : row.heaviest) {
-      json.begin_object();
-      json.member("file", user.unit->path);
-      json.member("amount", user.amount);
-      json.end_object();
-    }
-    json.end_array();
-    json.end_object();
-  }
-  json.end_array();
-  json.end_object();
-  return out + "\n";
-}
-
-ForecastGrid forecast_grid(const LintWorld& world, const ForecastOptions& options, uint32_t longest_side) {
-  const StreamedWorld streamed(world, options);
-  ForecastGrid grid;
-  Bounds all;
-  for (const StreamedMap& m : streamed.maps())
-    if (!m.box.empty() && !StreamedWorld::by_name_only(*m.unit)) all.add(m.box);
-  if (all.empty() || longest_side == 0) return grid;
-  const double width = all.max.x - all.min.x, height = all.max.y - all.min.y;
-  grid.min_x = all.min.x;
-  grid.min_y = all.min.y;
-  grid.cell = std::max(std::max(width, height) / longest_side, 1.0);
-  grid.columns = static_cast<uint32_t>(std::ceil(width / grid.cell)) + (width == 0 ? 1 : 0);
-  grid.rows = static_cast<uint32_t>(std::ceil(height / grid.cell)) + (height == 0 ? 1 : 0);
-  grid.entities.resize(size_t{grid.columns} * grid.rows);
-  tbb::parallel_for(uint32_t{0}, grid.rows, [&](uint32_t r) {
-    std::vector<std::pair<double, int64_t>> steps;  // of height: what begins and ends there
-    for (uint32_t c = 0; c < grid.columns; ++c) {
-      const double x = grid.min_x + (c + 0.5) * grid.cell, y = grid.min_y + (r + 0.5) * grid.cell;
-      steps.clear();
-      for (const StreamedMap& m : streamed.maps()) {
-        if (m.box.empty() || StreamedWorld::by_name_only(*m.unit)) continue;
-        if (x < m.box.min.x || x > m.box.max.x || y < m.box.min.y || y > m.box.max.y) continue;
-        const auto entities = static_cast<int64_t>(m.needs.entities());
-        steps.emplace_back(m.box.min.z, entities);
-        steps.emplace_back(m.box.max.z, -entities);
-      }
-      // Where one ends and one begins, both are there.
-      std::sort(steps.begin(), steps.end(), [](const auto& a, const auto& b) {
-        return a.first != b.first ? a.first < b.first : a.second > b.second;
-      });
-      int64_t now = 0, most = 0;
-      for (const auto& [z, entities] : steps) most = std::max(most, now += entities);
-      grid.entities[size_t{r} * grid.columns + c] = static_cast<uint64_t>(most);
-    }
-  });
-  return grid;
 }
 
 }  // namespace meridian::tools

@@ -7,6 +7,7 @@
 #include "meridian/scene/desc_block.h"
 #include "meridian/schemas/imap_generated.h"
 #include "meridian/schemas/ityp_generated.h"
+#include "vector_size.h"
 
 namespace meridian::tools {
 namespace {
@@ -30,18 +31,6 @@ constexpr NeedInfo kNeeds[kNeedCount] = {
     {"fwSoAEntityContainer", 1000},
 };
 
-template <class Vector>
-uint32_t size_of(const Vector* v) {
-  return v == nullptr ? 0 : v->size();
-}
-
-ArchetypeForm form_of(const ArchetypeRef& ref) {
-  return ref.is_composite      ? ArchetypeForm::composite
-         : ref.mlo != nullptr  ? ArchetypeForm::interior
-         : ref.time != nullptr ? ArchetypeForm::time
-                               : ArchetypeForm::base;
-}
-
 class Counter {
  public:
   Counter(const LintWorld& world, MapNeeds& needs) : world_(world), needs_(needs) {}
@@ -50,7 +39,7 @@ class Counter {
   const ArchetypeRef* add(const schema::EntityDef& e) {
     const ArchetypeRef* const ref = world_.find_archetype(e.archetype_name());
     if (ref == nullptr) return nullptr;
-    switch (entity_class(*ref->def, form_of(*ref))) {
+    switch (entity_class(*ref->def, ref->form())) {
       case EntityClass::building:
         ++needs_[Need::buildings];
         break;

@@ -6,17 +6,13 @@
 #include "lint/geometry.h"
 #include "lint/lint_context.h"
 #include "meridian/schemas/ityp_generated.h"
+#include "vector_size.h"
 
 namespace meridian::tools {
 namespace {
 
 constexpr uint32_t kMaxRooms = 32, kMaxPortals = 256;  // of one interior at run time
 constexpr uint32_t kPortalBit = 1u << 31;              // of an entity set's location
-
-template <class Vector>
-uint32_t size_of(const Vector* v) {
-  return v == nullptr ? 0 : v->size();
-}
 
 class Interior {
  public:

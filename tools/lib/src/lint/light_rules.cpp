@@ -2,14 +2,10 @@
 // LGT001 to LGT003: LOD lights, whose halves stand in two maps.
 #include "lint/lint_context.h"
 #include "meridian/schemas/imap_generated.h"
+#include "vector_size.h"
 
 namespace meridian::tools {
 namespace {
-
-template <class Vector>
-uint32_t size_of(const Vector* v) {
-  return v == nullptr ? 0 : v->size();
-}
 
 void check_lengths(LintContext& c, const char* element,
                    std::initializer_list<std::pair<const char*, uint32_t>> arrays) {

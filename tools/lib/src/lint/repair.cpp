@@ -34,6 +34,10 @@ MapRepair plan_repair(const LintWorld& world, const LintUnit& unit, Repair exten
   return out;
 }
 
+Bounds streaming_box(const MapRepair& repair, const schema::MapData& map) {
+  return repair.has_extents ? repair.streaming : declared_streaming_box(map);
+}
+
 void apply_repair(const MapRepair& repair, TableValue& map) {
   const auto field = [&](std::string_view name) -> FieldValue& {
     const int index = map.type->field_index(name);

@@ -22,6 +22,9 @@ struct MapRepair {
 /// Where an archetype is unknown, its part of the box is too: then `fix` only ever widens.
 MapRepair plan_repair(const LintWorld& world, const LintUnit& unit, Repair extents, Repair flags);
 
+/// The streaming box that the map ends up with.
+Bounds streaming_box(const MapRepair& repair, const schema::MapData& map);
+
 /// Writes it into the values that a map is built from.
 void apply_repair(const MapRepair& repair, TableValue& map);
 /// The same into the map's row of a world index.

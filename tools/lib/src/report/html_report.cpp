@@ -9,6 +9,7 @@
 #include <set>
 
 #include "diagnostics_render.h"
+#include "forecast/forecast_words.h"
 #include "grouped_number.h"
 #include "lint/entity_links.h"
 #include "lint/lint_context.h"
@@ -25,20 +26,12 @@ constexpr uint32_t kGridSide = 96;
 
 std::string kilometres(double square_metres) { return shown(square_metres / 1e6) + " km²"; }
 
-std::string amount_of(const ForecastRow& row, uint64_t amount) {
-  return row.is_bytes ? bytes_text(amount) : grouped(amount);
-}
-
-std::string place_text(const ForecastRow& row) {
-  if (row.is_everywhere) return "everywhere";
-  return "(" + shown(std::round(row.place.x)) + ", " + shown(std::round(row.place.y)) + ", " +
-         shown(std::round(row.place.z)) + ")";
-}
-
 class Page {
  public:
-  Page(const CheckedWorld& checked, const ForecastOptions& options)
-      : checked_(checked), world_(checked.world), options_(options), costs_(map_costs(checked.world)) {
+  Page(const CheckedWorld& checked, ForecastOptions options)
+      : checked_(checked), world_(checked.world), costs_(map_costs(checked.world)) {
+    options.grid_side = kGridSide;
+    forecast_ = forecast_world(world_, options);
     for (MapCost& cost : costs_)
       if (checked.resource_bytes) cost.bytes = checked.resource_bytes(*cost.unit);
   }
@@ -128,26 +121,20 @@ class Page {
     section("Pools",
             "What is needed at once where most is needed, each pool at its own worst place, against the game "
             "configurations of the world.");
-    forecast_ = forecast_world(world_, options_);
     HtmlTable table({"pool", "#most", "#of", "near", "most of it from"});
     for (const ForecastRow& row : forecast_.rows) {
       std::string users;
       for (const ForecastUser& user : row.heaviest)
-        users += (users.empty() ? "" : ", ") + user.unit->stem + " " + amount_of(row, user.amount);
-      const std::string limit = row.limit_from == ForecastRow::Limit::none ? "-"
-                                : row.limit_from == ForecastRow::Limit::built_in
-                                    ? amount_of(row, row.limit) + " (built in)"
-                                    : amount_of(row, row.limit);
-      std::string most = amount_of(row, row.most);
-      if (row.bound > row.most) most += " to " + amount_of(row, row.bound);
-      table.row({std::string(row.name), most, limit, place_text(row), users}, row.overflows() ? "error" : "");
+        users += (users.empty() ? "" : ", ") + user.unit->stem + " " + amount_text(row, user.amount);
+      table.row({std::string(row.name), most_text(row), limit_text(row), place_text(row), users},
+                row.overflows() ? "error" : "");
     }
     body_ += table.text();
   }
 
   /// Entities that are needed at once, as a picture from above: north is up.
   void ground_plan() {
-    const ForecastGrid grid = forecast_grid(world_, options_, kGridSide);
+    const ForecastGrid& grid = forecast_.grid;
     if (grid.entities.empty()) return;
     const uint64_t most = *std::max_element(grid.entities.begin(), grid.entities.end());
     char text[256];
@@ -178,7 +165,7 @@ class Page {
       const double x = (row.place.x - grid.min_x) / grid.cell, y = (row.place.y - grid.min_y) / grid.cell;
       std::snprintf(text, sizeof text, "<circle cx=\"%.2f\" cy=\"%.2f\" r=\"1.2\"><title>", x,
                     static_cast<double>(grid.rows) - y);
-      body_ += text + escape_html(std::string(row.name) + ": " + amount_of(row, row.most)) + "</title></circle>\n";
+      body_ += text + escape_html(std::string(row.name) + ": " + amount_text(row, row.most)) + "</title></circle>\n";
     }
     body_ += "</g>\n</svg>\n<figcaption>Entities needed at once, at most " + grouped(most) + "; one square is " +
              shown(std::round(grid.cell)) + " m, south-west corner (" + shown(std::round(grid.min_x)) + ", " +
@@ -323,7 +310,6 @@ class Page {
 
   const CheckedWorld& checked_;
   const LintWorld& world_;
-  const ForecastOptions& options_;
   std::vector<MapCost> costs_;
   Forecast forecast_;
   std::string body_;

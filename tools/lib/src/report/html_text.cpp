@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "report/html_text.h"
 
+#include "text_values.h"
+
 namespace meridian::tools {
 namespace {
 
@@ -25,25 +27,7 @@ figcaption { font-size: 13px; opacity: .8; }
 
 std::string escape_html(std::string_view text) {
   std::string out;
-  out.reserve(text.size());
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
+  append_escaped(out, text, true);
   return out;
 }
 

@@ -41,8 +41,7 @@ bool LinkedWorld::find(const KnownSources& known, int64_t known_since) {
   for (const std::string& path : {run_.options.output, cache_.folder()})
     if (!path.empty()) without.push_back(file_identity(path));
   // A layer's folder inside another's is no part of that one.
-  for (const WorldLayer& layer : run_.options.layers)
-    without.push_back(file_identity(layer.path.substr(0, layer.path.find_last_not_of('/') + 1)));
+  for (const WorldLayer& layer : run_.options.layers) without.push_back(file_identity(without_slashes(layer.path)));
   std::vector<InputProblem> problems;
   sources_ = find_sources(roots, without, known, known_since, problems, run_.io.cancel);
   for (InputProblem& p : problems) {

@@ -58,10 +58,7 @@ ArchetypeTable linked_archetypes(const LintWorld& world) {
     for (const schema::ArchetypeDef* def : *unit->types->archetypes()) {
       const ArchetypeRef* const ref = world.find_archetype(def->name());
       if (ref == nullptr || ref->def != def) continue;
-      const ArchetypeForm form = ref->mlo != nullptr    ? ArchetypeForm::interior
-                                 : ref->time != nullptr ? ArchetypeForm::time
-                                                        : ArchetypeForm::base;
-      LinkedArchetype linked{archetype_traits(*def, form), 0};
+      LinkedArchetype linked{archetype_traits(*def, ref->form()), 0};
       linked.hash = traits_hash(linked.traits);
       out.emplace(def->name(), linked);
     }

@@ -6,12 +6,13 @@
 #include <vector>
 
 #include "lint/map_changes.h"
+#include "meridian/tools/file_io.h"
 
 namespace meridian::tools {
 namespace {
 
-bool is_below(std::string_view path, std::string_view folder) {
-  while (folder.size() > 1 && folder.ends_with('/')) folder.remove_suffix(1);
+bool is_below(std::string_view path, const std::string& layer) {
+  const std::string folder = without_slashes(layer);
   return path.starts_with(folder) &&
          (path.size() == folder.size() || folder.ends_with('/') || path[folder.size()] == '/');
 }

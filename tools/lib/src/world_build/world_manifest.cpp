@@ -245,11 +245,6 @@ class ManifestReader {
 
 bool is_json_file(const std::string& path) { return path.ends_with(".json"); }
 
-std::string without_slashes(std::string path) {
-  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
-  return path;
-}
-
 }  // namespace
 
 uint64_t WorldManifest::content_hash() const {

@@ -39,7 +39,7 @@ std::string output_path(const WorldUnit& unit) {
 /// Places near each other on the map lie near each other in the pack; type files, which many maps need, come first.
 uint64_t streaming_order(const WorldUnit& unit) {
   if (unit.linked->map == nullptr) return 0;
-  const Bounds box = unit.repair.has_extents ? unit.repair.streaming : declared_streaming_box(*unit.linked->map);
+  const Bounds box = streaming_box(unit.repair, *unit.linked->map);
   const auto step = [](double low, double high) {
     const double at = std::clamp(((low + high) / 2 + kWorldLimit) / (2 * kWorldLimit), 0.0, 1.0);
     return static_cast<uint32_t>(at * 65535);

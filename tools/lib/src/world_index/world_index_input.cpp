@@ -11,14 +11,10 @@
 #include "meridian/schemas/ityp_generated.h"
 #include "meridian/schemas/manifest_generated.h"
 #include "meridian/tools/world_index_writer.h"
+#include "vector_size.h"
 
 namespace meridian::tools {
 namespace {
-
-template <class Vector>
-uint32_t size_of_vector(const Vector* vector) {
-  return vector == nullptr ? 0 : vector->size();
-}
 
 Vec3 vec3_of(const schema::Vec3& v) { return {v.x(), v.y(), v.z()}; }
 Vec3 vec3_of(const schema::Vec3* v) { return v == nullptr ? Vec3{} : vec3_of(*v); }
@@ -129,16 +125,14 @@ MapSlot map_slot(const schema::MapData& map, NameHash name, uint32_t size) {
   out.content_flags = static_cast<uint32_t>(map.content_flags());
   out.flags = static_cast<uint32_t>(map.flags());
   out.size = size;
-  out.entity_count = size_of_vector(map.entities());
-  out.interior_count = size_of_vector(map.mlo_instances());
-  if (map.lod_lights_soa() != nullptr) out.lod_light_count += size_of_vector(map.lod_lights_soa()->direction());
-  if (map.distant_lod_lights_soa() != nullptr)
-    out.lod_light_count += size_of_vector(map.distant_lod_lights_soa()->position());
-  out.car_generator_count = size_of_vector(map.car_generators());
-  out.time_cycle_box_count = size_of_vector(map.time_cycle_modifiers());
-  out.occluder_count = size_of_vector(map.box_occluders()) + size_of_vector(map.occlude_models());
-  if (map.instanced_data() != nullptr)
-    out.grass_batch_count = size_of_vector(map.instanced_data()->grass_instance_list());
+  out.entity_count = size_of(map.entities());
+  out.interior_count = size_of(map.mlo_instances());
+  if (map.lod_lights_soa() != nullptr) out.lod_light_count += size_of(map.lod_lights_soa()->direction());
+  if (map.distant_lod_lights_soa() != nullptr) out.lod_light_count += size_of(map.distant_lod_lights_soa()->position());
+  out.car_generator_count = size_of(map.car_generators());
+  out.time_cycle_box_count = size_of(map.time_cycle_modifiers());
+  out.occluder_count = size_of(map.box_occluders()) + size_of(map.occlude_models());
+  if (map.instanced_data() != nullptr) out.grass_batch_count = size_of(map.instanced_data()->grass_instance_list());
   return out;
 }
 
@@ -147,9 +141,9 @@ void add_types(WorldIndexInput& in, const schema::MapTypes& types, NameHash name
   WorldIndexTypes& file = in.types.emplace_back();
   file.slot.name = name;
   file.slot.flags = is_permanent ? TypesSlot::kPermanent : 0;
-  file.slot.archetype_count = size_of_vector(types.archetypes()) + size_of_vector(types.composite_entity_types());
+  file.slot.archetype_count = size_of(types.archetypes()) + size_of(types.composite_entity_types());
   file.slot.size = size;
-  const uint32_t count = size_of_vector(types.archetypes());
+  const uint32_t count = size_of(types.archetypes());
   std::vector<ArchetypeKind> kinds(count, ArchetypeKind::base);
   if (types.time_archetypes() != nullptr)
     for (const schema::TimeArchetypeDef* time : *types.time_archetypes()) kinds[time->owner()] = ArchetypeKind::time;
@@ -168,7 +162,7 @@ void add_types(WorldIndexInput& in, const schema::MapTypes& types, NameHash name
     row.kind = kinds[i];
     in.archetypes.push_back({row, name});
   }
-  for (uint32_t i = 0; i < size_of_vector(types.composite_entity_types()); ++i) {
+  for (uint32_t i = 0; i < size_of(types.composite_entity_types()); ++i) {
     const schema::CompositeEntityType& c = *types.composite_entity_types()->Get(i);
     if (c.name() == nullptr || c.name()->size() == 0 || !in_force(i, true)) continue;
     ArchetypeRow row;

@@ -56,6 +56,9 @@ std::string error_text(int error);
 /// The folder part of a path, "." if there is none.
 std::string parent_folder(const std::string& path);
 
+/// A folder's path without the slashes at its end; the root stays.
+std::string without_slashes(std::string path);
+
 /// One spelling for each file: the folder's real path and the last component as given. Two paths of one file have the
 /// same identity; a link and its target have not.
 std::string file_identity(const std::string& path);

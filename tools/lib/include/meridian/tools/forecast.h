@@ -33,6 +33,7 @@ struct ForecastOptions {
   std::function<uint64_t(const LintUnit&)> resource_bytes = {};
   /// Names of type files that are there at every place.
   std::unordered_set<uint32_t> permanent_types = {};
+  uint32_t grid_side = 0;  ///< cells along the longer side of the grid; 0: none
   /// Whether maps get the boxes that their authors wrote, or computed ones.
   Repair extents = Repair::keep;
 };
@@ -70,11 +71,19 @@ struct ForecastRow {
 };
 inline constexpr size_t kForecastUsers = 5;
 
+/// How much is needed on a grid over the world: for maps of it. Row by row from south to north.
+struct ForecastGrid {
+  double min_x = 0, min_y = 0, cell = 0;  // [m]
+  uint32_t columns = 0, rows = 0;
+  std::vector<uint64_t> entities;  ///< at the middle of each cell, at the worst height
+};
+
 struct Forecast {
   std::vector<ForecastRow> rows;  ///< in a fixed order; without what the world has none of
   uint64_t maps = 0;              ///< that stream in by place
   uint64_t maps_by_name = 0;      ///< that do not
   uint64_t maps_without_box = 0;  ///< whose streaming box is empty or infinite: nowhere
+  ForecastGrid grid;              ///< empty unless it was asked for
 };
 
 /// Threads: reentrant on a linked world; uses oneTBB inside.
@@ -84,13 +93,5 @@ Forecast forecast_world(const LintWorld& world, const ForecastOptions& options);
 std::string forecast_text(const Forecast& forecast);
 /// The same for programs: one object, its keys in docs/worldc.md.
 std::string forecast_json(const Forecast& forecast);
-
-/// How much is needed on a grid over the world: for maps of it. Row by row from south to north.
-struct ForecastGrid {
-  double min_x = 0, min_y = 0, cell = 0;  // [m]
-  uint32_t columns = 0, rows = 0;
-  std::vector<uint64_t> entities;  ///< at the middle of each cell, at the worst height
-};
-ForecastGrid forecast_grid(const LintWorld& world, const ForecastOptions& options, uint32_t longest_side);
 
 }  // namespace meridian::tools

@@ -22,6 +22,7 @@
 #include <utility>
 #include <vector>
 
+#include "meridian/entity/archetype_traits.h"
 #include "meridian/tools/compile.h"
 #include "meridian/tools/diagnostics.h"
 
@@ -84,6 +85,12 @@ struct ArchetypeRef {
   const schema::MloArchetypeDef* mlo = nullptr;  ///< null also where an index tells of an interior and no more
   bool is_interior = false;
 
+  ArchetypeForm form() const {
+    return is_composite      ? ArchetypeForm::composite
+           : mlo != nullptr  ? ArchetypeForm::interior
+           : time != nullptr ? ArchetypeForm::time
+                             : ArchetypeForm::base;
+  }
   /// Where it stands in its source.
   std::string path() const {
     return (is_composite ? "compositeEntityTypes[" : "archetypes[") + std::to_string(index) + "]";

@@ -23,8 +23,6 @@
 
 namespace meridian::tools {
 
-class LintWorld;  // tools/lint.h
-
 struct WorldLayer {
   std::string name;  ///< what messages call it
   std::string path;  ///< folder or file
