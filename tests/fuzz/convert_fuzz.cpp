@@ -15,14 +15,14 @@
 namespace {
 
 /// Refuses to give more than a fixed amount, so that growth is the limit's business and not the machine's.
-class SmallAllocator final : public meridian::ConvertAllocator {
+class SmallAllocator final : public meridian::Allocator {
  public:
-  void* allocate(size_t bytes) override {
+  void* allocate(size_t bytes, size_t) override {
     if (bytes > left_) return nullptr;
     left_ -= bytes;
     return std::malloc(bytes);
   }
-  void deallocate(void* pointer, size_t bytes) override {
+  void deallocate(void* pointer, size_t bytes, size_t) override {
     left_ += bytes;
     std::free(pointer);
   }

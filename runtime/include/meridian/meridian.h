@@ -3,7 +3,9 @@
 /// Includes the whole public runtime, nothing else. Decompression is a target of its own: resource/pack_decompressor.h.
 
 #include "meridian/base/assert.h"
+#include "meridian/base/log.h"
 #include "meridian/base/math.h"
+#include "meridian/base/memory.h"
 #include "meridian/base/name_hash.h"
 #include "meridian/base/status.h"
 #include "meridian/base/version.h"

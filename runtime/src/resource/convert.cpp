@@ -16,7 +16,7 @@ namespace meridian {
 
 /// The only way into Converted's members.
 struct ConvertedAccess {
-  static void set(Converted& out, ConvertAllocator& allocator, std::byte* data, size_t size,
+  static void set(Converted& out, Allocator& allocator, std::byte* data, size_t size,
                   detail::ConvertArray<char>& differences, uint32_t count) {
     out.allocator_ = &allocator;
     out.data_ = data;
@@ -29,12 +29,6 @@ struct ConvertedAccess {
 namespace detail {
 namespace {
 
-class MallocAllocator final : public ConvertAllocator {
- public:
-  void* allocate(size_t bytes) override { return std::malloc(bytes); }
-  void deallocate(void* pointer, size_t) override { std::free(pointer); }
-};
-
 /// Tables that are shared in the source are written once for each use, and small values can grow into large ones; both
 /// are bounded by this many bytes out for one byte in.
 constexpr uint64_t kMaxGrowth = 64;
@@ -43,7 +37,7 @@ constexpr uint64_t kMinLimit = uint64_t{1} << 20;
 /// Schema bytes at an address that 64-bit loads may use; copied only if they must be.
 class AlignedSchema {
  public:
-  AlignedSchema(std::span<const std::byte> bfbs, ConvertAllocator& allocator) : copy_(allocator), bytes_(bfbs) {
+  AlignedSchema(std::span<const std::byte> bfbs, Allocator& allocator) : copy_(allocator), bytes_(bfbs) {
     if (reinterpret_cast<uintptr_t>(bfbs.data()) % 8 == 0) return;
     bytes_ =
         copy_.append(bfbs.data(), bfbs.size()) ? std::span(copy_.data(), copy_.size()) : std::span<const std::byte>();
@@ -66,7 +60,7 @@ uint32_t info_field(std::string_view name) {
 
 /// Names and kept XML are copied; the fingerprint and an embedded schema become those of the new layout.
 Status rewrite_info(std::span<const std::byte> info, std::span<const std::byte> to, FlatWriter& writer,
-                    ConvertAllocator& allocator, std::span<const std::byte>& out) {
+                    Allocator& allocator, std::span<const std::byte>& out) {
   if (info.empty()) return {};
   const std::span<const std::byte> bfbs = info_schema();
   if (Status status = check_structure(info, bfbs); !status.ok()) return status;
@@ -106,11 +100,6 @@ Status check_schemas(const ResourceSections& sections, std::span<const std::byte
 }  // namespace
 }  // namespace detail
 
-ConvertAllocator& default_convert_allocator() {
-  static detail::MallocAllocator allocator;
-  return allocator;
-}
-
 Converted::Converted(Converted&& other) noexcept { *this = std::move(other); }
 
 Converted& Converted::operator=(Converted&& other) noexcept {
@@ -125,12 +114,12 @@ Converted& Converted::operator=(Converted&& other) noexcept {
 }
 
 Converted::~Converted() {
-  if (data_ != nullptr) allocator_->deallocate(data_, capacity_);
-  if (differences_ != nullptr) allocator_->deallocate(differences_, differences_size_);
+  if (data_ != nullptr) allocator_->deallocate(data_, capacity_, kResourceAlignment);
+  if (differences_ != nullptr) allocator_->deallocate(differences_, differences_size_, kResourceAlignment);
 }
 
 Result<Converted> convert_resource(std::span<const std::byte> bytes, std::span<const std::byte> from,
-                                   std::span<const std::byte> to, ConvertAllocator& allocator) {
+                                   std::span<const std::byte> to, Allocator& allocator) {
   using namespace detail;
   const Result<ResourceSections> read = read_sections(bytes);
   if (!read.ok()) return read.status();
@@ -161,7 +150,7 @@ Result<Converted> convert_resource(std::span<const std::byte> bytes, std::span<c
   const uint64_t size = sealed_size(payload.size(), info.size());
   if (size > kMaxResourceBytes)
     return Status{StatusCode::too_large, "converted resource is too large; detail = size", size};
-  auto* data = static_cast<std::byte*>(allocator.allocate(static_cast<size_t>(size)));
+  auto* data = static_cast<std::byte*>(allocator.allocate(static_cast<size_t>(size), kResourceAlignment));
   if (data == nullptr) {
     return Status{StatusCode::out_of_memory, "no memory for the converted resource; detail = size", size};
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Memory of one conversion, all from its ConvertAllocator: an arena for plans, a stack of offsets, and text. Failure
+/// Memory of one conversion, all from its Allocator: an arena for plans, a stack of offsets, and text. Failure
 /// is null or false, and stays so.
 ///
 /// Threads: reentrant.
@@ -12,19 +12,20 @@
 #include <string_view>
 
 #include "meridian/resource/convert.h"
+#include "meridian/resource/resource.h"
 
 namespace meridian::detail {
 
 /// Hands out zeroed memory and frees it all at once. For trivially destructible types only.
 class ConvertArena {
  public:
-  explicit ConvertArena(ConvertAllocator& allocator) : allocator_(allocator) {}
+  explicit ConvertArena(Allocator& allocator) : allocator_(allocator) {}
   ConvertArena(const ConvertArena&) = delete;
   ConvertArena& operator=(const ConvertArena&) = delete;
   ~ConvertArena() {
     while (chunk_ != nullptr) {
       Chunk* next = chunk_->next;
-      allocator_.deallocate(chunk_, chunk_->size);
+      allocator_.deallocate(chunk_, chunk_->size, alignof(Chunk));
       chunk_ = next;
     }
   }
@@ -47,7 +48,7 @@ class ConvertArena {
     bytes = (bytes + 16 + 15) & ~size_t{15};  // never empty
     if (bytes > left_) {
       const size_t size = bytes + sizeof(Chunk) > kChunk ? bytes + sizeof(Chunk) : kChunk;
-      void* memory = allocator_.allocate(size);
+      void* memory = allocator_.allocate(size, alignof(Chunk));
       if (memory == nullptr) return nullptr;
       chunk_ = new (memory) Chunk{chunk_, size};
       next_ = static_cast<std::byte*>(memory) + sizeof(Chunk);
@@ -59,7 +60,7 @@ class ConvertArena {
     return out;
   }
 
-  ConvertAllocator& allocator_;
+  Allocator& allocator_;
   Chunk* chunk_ = nullptr;
   std::byte* next_ = nullptr;
   size_t left_ = 0;
@@ -69,11 +70,11 @@ class ConvertArena {
 template <class T>
 class ConvertArray {
  public:
-  explicit ConvertArray(ConvertAllocator& allocator) : allocator_(allocator) {}
+  explicit ConvertArray(Allocator& allocator) : allocator_(allocator) {}
   ConvertArray(const ConvertArray&) = delete;
   ConvertArray& operator=(const ConvertArray&) = delete;
   ~ConvertArray() {
-    if (data_ != nullptr) allocator_.deallocate(data_, capacity_ * sizeof(T));
+    if (data_ != nullptr) allocator_.deallocate(data_, capacity_ * sizeof(T), kResourceAlignment);
   }
 
   size_t size() const { return size_; }
@@ -83,10 +84,10 @@ class ConvertArray {
   bool grow(size_t count) {
     if (count > capacity_ - size_) {
       const size_t capacity = 2 * capacity_ + count + 64;
-      auto* data = static_cast<T*>(allocator_.allocate(capacity * sizeof(T)));
+      auto* data = static_cast<T*>(allocator_.allocate(capacity * sizeof(T), kResourceAlignment));
       if (data == nullptr) return false;
       if (size_ != 0) std::memcpy(data, data_, size_ * sizeof(T));
-      if (data_ != nullptr) allocator_.deallocate(data_, capacity_ * sizeof(T));
+      if (data_ != nullptr) allocator_.deallocate(data_, capacity_ * sizeof(T), kResourceAlignment);
       data_ = data;
       capacity_ = capacity;
     }
@@ -110,7 +111,7 @@ class ConvertArray {
   }
 
  private:
-  ConvertAllocator& allocator_;
+  Allocator& allocator_;
   T* data_ = nullptr;
   size_t size_ = 0, capacity_ = 0;
 };

@@ -71,7 +71,7 @@ struct TypePair {
 
 class ConvertPlan {
  public:
-  ConvertPlan(const reflection::Schema& from, const reflection::Schema& to, ConvertAllocator& allocator)
+  ConvertPlan(const reflection::Schema& from, const reflection::Schema& to, Allocator& allocator)
       : from_(from), to_(to), arena_(allocator), lines_(allocator) {}
 
   /// Errors: no_conversion (`name`: the field), out_of_memory.

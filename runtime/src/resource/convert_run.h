@@ -14,7 +14,7 @@ namespace meridian::detail {
 /// Gives the finished buffer, or an empty span: then status() says why.
 class ConvertRun {
  public:
-  ConvertRun(std::span<const std::byte> bytes, FlatWriter& writer, ConvertAllocator& allocator)
+  ConvertRun(std::span<const std::byte> bytes, FlatWriter& writer, Allocator& allocator)
       : view_(bytes), writer_(writer), refs_(allocator) {}
 
   std::span<const std::byte> run(const TypePair& root, uint32_t identifier);

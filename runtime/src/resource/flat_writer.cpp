@@ -8,7 +8,7 @@ namespace meridian::detail {
 static_assert(kMaxFields == 1024, "FlatWriter keeps one Ref for each field of a table");
 
 FlatWriter::~FlatWriter() {
-  if (data_ != nullptr) allocator_.deallocate(data_, capacity_);
+  if (data_ != nullptr) allocator_.deallocate(data_, capacity_, kResourceAlignment);
 }
 
 bool FlatWriter::reserve(uint64_t bytes) {
@@ -22,13 +22,13 @@ bool FlatWriter::reserve(uint64_t bytes) {
   uint64_t capacity = capacity_ < 4096 ? 4096 : 2 * uint64_t{capacity_};
   if (capacity > limit_) capacity = limit_;
   if (capacity < needed) capacity = needed;
-  auto* data = static_cast<std::byte*>(allocator_.allocate(static_cast<size_t>(capacity)));
+  auto* data = static_cast<std::byte*>(allocator_.allocate(static_cast<size_t>(capacity), kResourceAlignment));
   if (data == nullptr) {
     state_ = StatusCode::out_of_memory;
     return false;
   }
   if (size_ != 0) std::memcpy(data + (capacity - size_), data_ + (capacity_ - size_), size_);
-  if (data_ != nullptr) allocator_.deallocate(data_, capacity_);
+  if (data_ != nullptr) allocator_.deallocate(data_, capacity_, kResourceAlignment);
   data_ = data;
   capacity_ = static_cast<uint32_t>(capacity);
   return true;

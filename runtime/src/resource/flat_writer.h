@@ -24,7 +24,7 @@ class FlatWriter {
  public:
   using Ref = uint32_t;
 
-  FlatWriter(ConvertAllocator& allocator, uint64_t limit) : allocator_(allocator), limit_(limit), vtables_(allocator) {}
+  FlatWriter(Allocator& allocator, uint64_t limit) : allocator_(allocator), limit_(limit), vtables_(allocator) {}
   FlatWriter(const FlatWriter&) = delete;
   FlatWriter& operator=(const FlatWriter&) = delete;
   ~FlatWriter();
@@ -55,7 +55,7 @@ class FlatWriter {
   void put_ref(std::byte* at, Ref place, Ref ref);
   std::byte* at(Ref ref) { return data_ + (capacity_ - ref); }
 
-  ConvertAllocator& allocator_;
+  Allocator& allocator_;
   uint64_t limit_;
   StatusCode state_ = StatusCode::ok;
   std::byte* data_ = nullptr;

@@ -13,20 +13,10 @@
 #include <cstdint>
 #include <span>
 
+#include "meridian/base/memory.h"
 #include "meridian/base/status.h"
 
 namespace meridian {
-
-/// Where conversion takes memory from. `allocate` may return null: out_of_memory. Alignment 16.
-class ConvertAllocator {
- public:
-  virtual ~ConvertAllocator() = default;
-  virtual void* allocate(size_t bytes) = 0;
-  virtual void deallocate(void* pointer, size_t bytes) = 0;
-};
-
-/// malloc and free.
-ConvertAllocator& default_convert_allocator();
 
 /// A resource in memory that conversion owns, and what was different.
 class Converted {
@@ -45,7 +35,7 @@ class Converted {
 
  private:
   friend struct ConvertedAccess;
-  ConvertAllocator* allocator_ = nullptr;
+  Allocator* allocator_ = nullptr;
   std::byte* data_ = nullptr;
   size_t size_ = 0;
   size_t capacity_ = 0;
@@ -61,7 +51,7 @@ class Converted {
 ///          field's type cannot be matched; `name` says which), too_large, out_of_memory.
 Result<Converted> convert_resource(std::span<const std::byte> bytes, std::span<const std::byte> from,
                                    std::span<const std::byte> to,
-                                   ConvertAllocator& allocator = default_convert_allocator());
+                                   Allocator& allocator = default_allocator());
 
 /// The schema embedded in a resource's info section, or an empty span. The info is verified first.
 std::span<const std::byte> embedded_schema(std::span<const std::byte> bytes);

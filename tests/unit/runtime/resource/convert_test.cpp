@@ -222,16 +222,16 @@ TEST(Convert, BadInputsHaveTheirStatus) {
 }
 
 /// Fails at the n-th allocation, and sees that everything is given back with its size.
-class FailingAllocator final : public ConvertAllocator {
+class FailingAllocator final : public Allocator {
  public:
   explicit FailingAllocator(int fail_at) : fail_at_(fail_at) {}
   ~FailingAllocator() override { EXPECT_EQ(balance_, 0); }
-  void* allocate(size_t bytes) override {
+  void* allocate(size_t bytes, size_t) override {
     if (calls_++ == fail_at_) return nullptr;
     balance_ += static_cast<int64_t>(bytes);
     return std::malloc(bytes);
   }
-  void deallocate(void* pointer, size_t bytes) override {
+  void deallocate(void* pointer, size_t bytes, size_t) override {
     balance_ -= static_cast<int64_t>(bytes);
     std::free(pointer);
   }
