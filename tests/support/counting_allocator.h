@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Counts heap allocations of this program: every malloc, and operator new, which calls it. glibc only.
+/// Counts heap allocations of this program: malloc and its relatives, and operator new, which calls them. glibc only.
 /// Exactly one source file of a test program defines MERIDIAN_DEFINE_COUNTING_ALLOCATOR before including this.
 ///
 ///   const uint64_t before = test::allocation_count();
@@ -42,12 +42,33 @@ inline const int g_hooks = __sanitizer_install_malloc_and_free_hooks(
     [](const volatile void*) {});
 }
 #else
-// glibc offers the real malloc under another name. operator new calls it.
+// glibc offers the real functions under other names. operator new calls malloc or aligned_alloc.
 extern "C" {
 void* __libc_malloc(size_t size);
+void* __libc_calloc(size_t count, size_t size);
+void* __libc_realloc(void* pointer, size_t size);
+void* __libc_memalign(size_t alignment, size_t size);
+
 void* malloc(size_t size) {
   meridian::test::g_allocations.fetch_add(1, std::memory_order_relaxed);
   return __libc_malloc(size);
+}
+void* calloc(size_t count, size_t size) {
+  meridian::test::g_allocations.fetch_add(1, std::memory_order_relaxed);
+  return __libc_calloc(count, size);
+}
+void* realloc(void* pointer, size_t size) {
+  meridian::test::g_allocations.fetch_add(1, std::memory_order_relaxed);
+  return __libc_realloc(pointer, size);
+}
+void* aligned_alloc(size_t alignment, size_t size) {
+  meridian::test::g_allocations.fetch_add(1, std::memory_order_relaxed);
+  return __libc_memalign(alignment, size);
+}
+void* memalign(size_t alignment, size_t size) { return aligned_alloc(alignment, size); }
+int posix_memalign(void** out, size_t alignment, size_t size) {
+  *out = aligned_alloc(alignment, size);
+  return *out != nullptr ? 0 : 12;  // ENOMEM
 }
 }
 #endif

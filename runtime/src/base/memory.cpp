@@ -45,8 +45,6 @@ MemoryTracker& default_memory_tracker() {
   return *tracker;
 }
 
-MemorySource::~MemorySource() { MERIDIAN_ASSERT(tracker_ == nullptr, "a memory source is detached before it dies"); }
-
 void MemorySource::attach(MemoryTracker& tracker) {
   MERIDIAN_ASSERT(tracker_ == nullptr, "a memory source is attached once");
   const std::lock_guard lock(tracker.mutex_);

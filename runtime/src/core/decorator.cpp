@@ -54,10 +54,6 @@ Status DecoratorRegistry::check(NameHash key, DecoratorKind kind) const {
           static_cast<uint64_t>(known->kind), key};
 }
 
-Decorators::Holder::~Holder() {
-  if (owner != nullptr) owner->free_values(*this);
-}
-
 Status Decorators::begin_session(const DecoratorSession& session, Allocator& allocator) {
   MERIDIAN_ASSERT(!is_in_session_, "one session at a time");
   end_session();

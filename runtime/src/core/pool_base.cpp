@@ -49,7 +49,7 @@ void PoolBase::report_full() {
   }
 }
 
-MemoryRow PoolBase::memory_row() const {
+MemoryRow PoolBase::row() const {
   const uint64_t bytes = __atomic_load_n(&bytes_, __ATOMIC_RELAXED);
   return {.name = config_.name,
           .within = allocator_ != nullptr ? allocator_->memory_class() : nullptr,

@@ -22,6 +22,7 @@
 #include <span>
 #include <string_view>
 
+#include "meridian/base/assert.h"
 #include "meridian/base/status.h"
 
 namespace meridian {
@@ -68,7 +69,7 @@ class MemorySource {
 
  protected:
   MemorySource() = default;
-  virtual ~MemorySource();
+  virtual ~MemorySource() { MERIDIAN_ASSERT(tracker_ == nullptr, "a memory source is detached before it dies"); }
   /// Appears in reports of `tracker` from now on. Requires: not attached; the tracker outlives it or detach().
   void attach(MemoryTracker& tracker);
   void detach();

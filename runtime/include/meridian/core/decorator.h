@@ -157,7 +157,9 @@ class Decorators {
   };
   struct Holder final : Extension {
     Holder() : Extension(kDecoratorExtension) {}
-    ~Holder() override;
+    ~Holder() override {
+      if (owner != nullptr) owner->free_values(*this);
+    }
     Decorators* owner = nullptr;
     Extensible* object = nullptr;
     Node* first = nullptr;

@@ -98,7 +98,8 @@ class PoolBase : public MemorySource {
   /// Counts from now on: peak() is used(), denied() 0; the red zone and the message of a full pool are armed again.
   void reset_peak();
 
-  MemoryRow memory_row() const override;
+  // Virtual functions are all inline in classes that programs derive from: the runtime itself has no RTTI, they may.
+  MemoryRow memory_row() const override { return row(); }
 
  protected:
   PoolBase() = default;
@@ -123,6 +124,7 @@ class PoolBase : public MemorySource {
   Allocator* allocator_ = nullptr;
 
  private:
+  MemoryRow row() const;
   template <class N>
   static N load(const N& number) {
     return __atomic_load_n(&number, __ATOMIC_RELAXED);
