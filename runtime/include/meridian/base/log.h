@@ -4,8 +4,8 @@
 /// data, not faults of the program: one entity is left out, the rest goes on. What a caller must act on is a Status
 /// instead.
 ///
-///   set_log_sink({[](void*, const LogMessage& m) { std::fprintf(stderr, "%.*s\n", int(m.text.size()), m.text.data());
-///   }}); log_message(LogLevel::warning, pool_name, "pool '%s' is full (capacity %u)", name, capacity);
+///   set_log_sink({[](void*, const LogMessage& message) { std::puts(std::string(message.text).c_str()); }});
+///   log_message(LogLevel::warning, hash_name("town"), "%s has %u lamps too many", "town", 3u);
 ///
 /// The runtime knows hashes, not texts. Where the host has texts (a mounted name table), it gives them here, and every
 /// message shows them.

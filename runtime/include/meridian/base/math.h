@@ -2,7 +2,7 @@
 #pragma once
 /// Vectors, rotations and boxes: plain data, and the few operations that placing entities needs. Right-handed, +Z up.
 ///
-///   const Transform at = ...;
+///   const Transform at{.position = {10, 20, 0, 1}};
 ///   const Vec3 corner = at.point({1, 0, 0});   // from the entity's space to the world
 ///
 /// Values that are stored come out the same on every machine: IEEE numbers, a fixed order of operations, nothing of

@@ -165,9 +165,7 @@ class Decorators {
     Node* first = nullptr;
     uint32_t count = 0;
   };
-  static Holder* holder_of(const Extensible& object) {
-    return static_cast<Holder*>(object.extensions().find(kDecoratorExtension));
-  }
+  static Holder* holder_of(const Extensible& object) { return object.extensions().find<Holder>(kDecoratorExtension); }
   static Node* find(const Extensible& object, NameHash key);
   /// The object's holder, made if it has none; null if the pool is full.
   Holder* hold(Extensible& object);
