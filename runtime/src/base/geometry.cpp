@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/double3.h"
+#include "meridian/base/assert.h"
 
 namespace meridian {
 namespace {
@@ -77,6 +78,7 @@ Result<Frustum> frustum_of_corners(const Double3 (&corners)[8]) {
 }  // namespace
 
 Vec3 closest_point(const Aabb& box, const Vec3& point) {
+  MERIDIAN_ASSERT(box.min.x <= box.max.x && box.min.y <= box.max.y && box.min.z <= box.max.z, "box is inside out");
   return {std::clamp(point.x, box.min.x, box.max.x), std::clamp(point.y, box.min.y, box.max.y),
           std::clamp(point.z, box.min.z, box.max.z)};
 }

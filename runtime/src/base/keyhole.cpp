@@ -49,34 +49,45 @@ double sector_distance(const Folded& p, double inner, double outer, double cosin
 
 bool in_range(float v, float low, float high) { return v >= low && v <= high; }
 
+/// No world reaches so far, and the squares of such distances are still finite.
+constexpr float kFarthest = 1e18f;
+
+[[maybe_unused]] bool is_valid(const RingSector& s) {
+  return is_finite(s.centre) && is_finite(s.direction) && s.direction != Vec2{} && in_range(s.cos_half_angle, -1, 1) &&
+         in_range(s.inner_radius, 0, kFarthest) && in_range(s.outer_radius, s.inner_radius, kFarthest);
+}
+
 }  // namespace
 
 bool contains(const RingSector& sector, Vec2 point) {
+  MERIDIAN_ASSERT(is_valid(sector), "ring sector out of its ranges");
   const Folded p(sector.centre, sector.direction, point);
   return p.range >= sector.inner_radius && p.range <= sector.outer_radius && p.within(sector.cos_half_angle);
 }
 
 float distance(const RingSector& sector, Vec2 point) {
+  MERIDIAN_ASSERT(is_valid(sector), "ring sector out of its ranges");
   const Folded p(sector.centre, sector.direction, point);
   return static_cast<float>(sector_distance(p, sector.inner_radius, sector.outer_radius, sector.cos_half_angle));
 }
 
 bool touches(const RingSector& sector, Vec2 centre, float radius) {
+  MERIDIAN_ASSERT(is_valid(sector), "ring sector out of its ranges");
   const Folded p(sector.centre, sector.direction, centre);
   return sector_distance(p, sector.inner_radius, sector.outer_radius, sector.cos_half_angle) <= radius;
 }
 
 bool is_valid(const Keyhole& keyhole) {
-  constexpr float kMost = 1e18f;
   const KeyholeShape& s = keyhole.shape;
   return is_finite(keyhole.centre) && is_finite(keyhole.direction) && keyhole.direction != Vec2{} &&
-         in_range(keyhole.cos_half_angle, -1, 1) && in_range(s.inner_radius, 0, kMost) &&
-         in_range(s.inner_thickness, 0, kMost) && in_range(s.outer_radius, s.inner_radius, kMost) &&
-         in_range(s.outer_thickness, 0, kMost) && in_range(s.side_wall_thickness, 0, kMost);
+         in_range(keyhole.cos_half_angle, -1, 1) && in_range(s.inner_radius, 0, kFarthest) &&
+         in_range(s.inner_thickness, 0, kFarthest) && in_range(s.outer_radius, s.inner_radius, kFarthest) &&
+         in_range(s.outer_thickness, 0, kFarthest) && in_range(s.side_wall_thickness, 0, kFarthest);
 }
 
 KeyholeZone zone_of(const Keyhole& keyhole, Vec2 point) {
   MERIDIAN_ASSERT(is_valid(keyhole), "key hole out of its ranges");
+  if (!is_finite(point)) return KeyholeZone::outside;
   const KeyholeShape& s = keyhole.shape;
   const Folded p(keyhole.centre, keyhole.direction, point);
   const double far_end = double{s.outer_radius} + s.outer_thickness;
@@ -94,6 +105,7 @@ KeyholeZone zone_of(const Keyhole& keyhole, Vec2 point) {
 
 uint32_t zones_touched(const Keyhole& keyhole, Vec2 centre, float radius) {
   MERIDIAN_ASSERT(is_valid(keyhole) && radius >= 0, "key hole or radius out of its ranges");
+  if (!is_finite(centre)) return 0;
   const KeyholeShape& s = keyhole.shape;
   const double cosine = keyhole.cos_half_angle;
   const Folded p(keyhole.centre, keyhole.direction, centre);

@@ -42,7 +42,7 @@ struct Kdop18 {
 
 /// The smallest volume of its kind around `points`, rounded outwards; empty for none. Requires: finite.
 Kdop18 kdop_of(std::span<const Vec3> points);
-/// The volume around a box: the box itself, since its edges stay. Requires: finite; box.min <= box.max.
+/// The volume around a box: the box itself, since its edges stay. Requires: finite.
 Kdop18 kdop_of(const Aabb& box);
 
 /// Grows `into` until it also holds `other`. What both held together is held, and perhaps more between them.

@@ -32,6 +32,7 @@ namespace meridian {
 
 /// A part of a ring: what is at least `inner_radius` and at most `outer_radius` from the centre, and within the half
 /// angle of `direction`. An inner radius of 0 makes a wedge, a cosine of -1 the whole ring.
+/// Functions require that fields are finite and in their ranges, and points finite.
 struct RingSector {
   Vec2 centre;                   ///< [m]
   Vec2 direction{0, 1};          ///< of any length but 0
@@ -39,8 +40,6 @@ struct RingSector {
   float outer_radius = 1;        ///< [>= inner_radius] [m]
   float cos_half_angle = -1.0f;  ///< [-1, 1]
 };
-
-// Of these three, Requires: the sector's fields are finite and within their ranges.
 
 /// Whether `point` is in the sector or on its border.
 bool contains(const RingSector& sector, Vec2 point);
@@ -80,7 +79,8 @@ enum class KeyholeZone : uint32_t {
 inline constexpr uint32_t kKeyholeSeen = 1 | 2;       ///< the key hole itself
 inline constexpr uint32_t kKeyholeBand = 4 | 8 | 16;  ///< where things may appear
 
-/// The zone that `point` is in; where several meet, the first in the order above.
+/// The zone that `point` is in; where several meet, the first in the order above. A point that is not
+/// finite is outside.
 /// Requires: is_valid(keyhole).
 KeyholeZone zone_of(const Keyhole& keyhole, Vec2 point);
 

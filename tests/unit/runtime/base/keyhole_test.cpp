@@ -16,6 +16,7 @@ namespace meridian {
 namespace {
 
 constexpr double kPiDouble = 3.14159265358979323846;
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 struct Random {
   std::mt19937 engine;
@@ -236,8 +237,19 @@ TEST(Keyhole, EqualsAModelWithAngles) {
 }
 
 // UTIL-2
+TEST(Keyhole, WhatIsNotFiniteIsOutside) {
+  Keyhole hole = default_hole();
+  for (const float cosine : {-1.0f, 0.5f, 1.0f}) {
+    hole.cos_half_angle = cosine;
+    for (const Vec2 lost : {Vec2{kNan, 0}, Vec2{1000, kNan}, Vec2{std::numeric_limits<float>::infinity(), 2000}}) {
+      EXPECT_EQ(zone_of(hole, lost), KeyholeZone::outside);
+      EXPECT_EQ(zones_touched(hole, lost, 10), 0u);
+    }
+  }
+}
+
+// UTIL-2
 TEST(Keyhole, SaysWhatIsNoKeyhole) {
-  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
   EXPECT_TRUE(is_valid(default_hole()));
   const auto broken = [](auto&& change) {
     Keyhole hole = default_hole();
