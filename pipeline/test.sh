@@ -107,10 +107,10 @@ section_format() {
 section_tidy() {
   # Which headers exist is known after the build; gcc's own warning options mean nothing to clang.
   build release
-  git ls-files -z -- 'runtime/src/*.cpp' 'tools/lib/src/*.cpp' |
+  git ls-files -z -- 'runtime/src/*.cpp' 'runtime/jobs_tbb/src/*.cpp' 'tools/lib/src/*.cpp' |
     xargs -0 -n 2 -P "$jobs" clang-tidy --quiet -p build/release --extra-arg=-Wno-unknown-warning-option \
       2> >(grep -vE '^[0-9]+ warnings? (generated|treated as errors)' >&2 || true)
-  echo "$(git ls-files -- 'runtime/src/*.cpp' 'tools/lib/src/*.cpp' | wc -l) files"
+  echo "$(git ls-files -- 'runtime/src/*.cpp' 'runtime/jobs_tbb/src/*.cpp' 'tools/lib/src/*.cpp' | wc -l) files"
 }
 
 section_asan() {
@@ -119,15 +119,17 @@ section_asan() {
 }
 
 section_tsan() {
-  # Where threads meet: the drivers with files in parallel, the reader with windows in parallel. Fewer random documents:
-  # each costs ten times as much here, and the other builds read all of them.
+  # Where threads meet: the drivers with files in parallel, the reader with windows in parallel, job systems. Fewer
+  # random documents: each costs ten times as much here, and the other builds read all of them.
   local program
   LD_LIBRARY_PATH=$(pipeline/tsan_tbb.sh)  # a oneTBB whose hand-overs ThreadSanitizer sees
   export LD_LIBRARY_PATH
   mkdir -p build/tsan
   logged build/tsan/configure.log cmake --preset tsan
-  logged build/tsan/build.log cmake --build --preset tsan -j "$jobs" --target tool_programs_test property_test
-  for program in tests/unit/tools/tool_programs_test tests/property/property_test; do
+  logged build/tsan/build.log cmake --build --preset tsan -j "$jobs" --target tool_programs_test property_test \
+    runtime_jobs_test runtime_jobs_static_test runtime_jobs_unload_test host_jobs
+  for program in tests/unit/tools/tool_programs_test tests/property/property_test \
+                 tests/unit/runtime/runtime_jobs_{,static_,unload_}test bin/host_jobs; do
     MERIDIAN_PROPERTY_CASES=50 logged "build/tsan/${program##*/}.log" "build/tsan/$program" --gtest_brief=1
     echo "${program##*/}: $(tail -n 1 "build/tsan/${program##*/}.log")"
   done

@@ -24,10 +24,17 @@ install(DIRECTORY runtime/include/ runtime/compat/include/ "${PROJECT_BINARY_DIR
 install(DIRECTORY schemas/meridian DESTINATION "${CMAKE_INSTALL_DATADIR}/meridian/schemas" COMPONENT runtime
   FILES_MATCHING PATTERN "*.fbs")
 
-# Sets of their own, so that users of the runtime need no zstd, and users of packs neither tinyxml2 nor TBB.
+# Sets of their own, so that users of the runtime need neither zstd nor oneTBB, and users of packs no tinyxml2.
 install(TARGETS meridian_pack_zstd EXPORT MeridianPackTargets
   ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT runtime)
 install(EXPORT MeridianPackTargets NAMESPACE meridian:: DESTINATION "${package_dir}" COMPONENT runtime)
+if(TARGET meridian_jobs_tbb)
+  install(TARGETS meridian_jobs_tbb EXPORT MeridianJobsTbbTargets
+    ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT runtime)
+  install(EXPORT MeridianJobsTbbTargets NAMESPACE meridian:: DESTINATION "${package_dir}" COMPONENT runtime)
+  install(DIRECTORY runtime/jobs_tbb/include/ DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT runtime
+    FILES_MATCHING PATTERN "*.h")
+endif()
 if(TARGET meridian_tools)
   install(TARGETS meridian_tools EXPORT MeridianToolsTargets
     ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT runtime)
