@@ -12,6 +12,8 @@
 
 #include "meridian/tools/binding.h"
 #include "meridian/tools/pack_view.h"
+#include "meridian/tools/parsed_target.h"
+#include "meridian/tools/pool_sizes.h"
 #include "meridian/tools/resource_view.h"
 #include "meridian/tools/tool_options.h"
 #include "pack_commands.h"
@@ -45,8 +47,9 @@ class Resinfo {
         top_(doc_of("resinfo", "look inside compiled resources and packs", "COMMAND FILE...",
                     "Commands: dump (as JSON, or as the XML that it came from), diff (compare two), verify (check all "
                     "that a loader relies on), schema (print the schema that a resource is read by), stats (sizes and "
-                    "counts), list (what is in a pack), extract (files out of a pack). diff and verify take packs "
-                    "too. 'resinfo COMMAND --help' tells more. A FILE may be '-' for standard input.",
+                    "counts), pools (the pool sizes that a game configuration gives), list (what is in a pack), "
+                    "extract (files out of a pack). diff and verify take packs too. 'resinfo COMMAND --help' tells "
+                    "more. A FILE may be '-' for standard input.",
                     {{"resinfo dump town.imap", "print a map as JSON"},
                      {"resinfo diff old.imap new.imap", "print what changed; exit 5 if anything did"}})),
         dump_(doc_of("resinfo dump", "print a resource as JSON or XML", "FILE",
@@ -72,6 +75,11 @@ class Resinfo {
                         {"resinfo schema weapons.mmeta -o weapons.fbs", "get an embedded schema back"}})),
         stats_(doc_of("resinfo stats", "print sizes and counts", "FILE", "Prints where the bytes of a resource go.",
                       {{"resinfo stats town.imap", "as text"}, {"resinfo stats --json town.imap", "as JSON"}})),
+        pools_(doc_of("resinfo pools", "print the pool sizes of a game configuration", "FILE",
+                      "Selects the configurations for a target and merges them as the runtime does, and prints a size "
+                      "for each pool that has an entry, with the place in the file of the configuration that gave it.",
+                      {{"resinfo pools gameconfig.gcfg --for build=final,platform=x64", "what the PC release gets"},
+                       {"resinfo pools gameconfig.gcfg --for build=beta,platform=ps4 --json", "as JSON"}})),
         list_(
             doc_of("resinfo list", "list what is in a pack", "PACK",
                    "Prints kind, name and sizes of each entry, in the order in which they lie in the file.",
@@ -81,13 +89,17 @@ class Resinfo {
                         "What is no file name on some system is written as %XX, with a warning (NAM006).",
                         {{"resinfo extract world.mpk -o world", "write all into the folder world"},
                          {"resinfo extract world.mpk town props.ityp", "write two here"}})) {
-    for (CommandLine* line : {&dump_, &schema_, &stats_, &list_}) {
+    for (CommandLine* line : {&dump_, &schema_, &stats_, &pools_, &list_}) {
       line->group("Output");
       line->text("-o,--output", "FILE", output_, "write to FILE ('-', default: standard output)", ValueHint::file);
     }
     dump_.flag("--xml", xml_, "print XML");
     stats_.flag("--json", json_, "print JSON");
+    pools_.flag("--json", json_, "print JSON");
     list_.flag("--json", json_, "print JSON");
+    pools_.group("Selection");
+    pools_.text("--for", "TARGET", target_text_,
+                "build=B,platform=P[,param=X]... (builds: debug, beta, bankrelease, release, profile, final); needed");
     extract_.group("Output");
     extract_.text("-o,--output", "DIR", output_, "write into DIR (default: here), made if it is not there",
                   ValueHint::folder);
@@ -95,7 +107,7 @@ class Resinfo {
     verify_.flag("--deep", deep_, "read every entry of a pack");
     diff_.group("Output");
     diff_.flag("--quiet", quiet_, "print nothing; the exit code tells");
-    for (CommandLine* line : {&list_, &extract_}) {
+    for (CommandLine* line : {&pools_, &list_, &extract_}) {
       line->operands(files_);
       diag_.declare_form(*line);
     }
@@ -109,7 +121,7 @@ class Resinfo {
       line->texts("-I", "DIR", include_dirs_, "look for included schemas in DIR too", ValueHint::folder);
       diag_.declare_form(*line);
     }
-    for (CommandLine* line : {&top_, &dump_, &diff_, &verify_, &schema_, &stats_, &list_, &extract_}) {
+    for (CommandLine* line : {&top_, &dump_, &diff_, &verify_, &schema_, &stats_, &pools_, &list_, &extract_}) {
       line->group("Help");
       line->flag("-h,--help", help_, "print this text");
       if (line == &top_) line->flag("-v,--version", version_, "print the versions of tool and formats");
@@ -122,8 +134,8 @@ class Resinfo {
 
  private:
   void main(std::span<const char* const> args) {
-    const std::vector<const CommandLine*> lines = {&top_,    &dump_,  &diff_, &verify_,
-                                                   &schema_, &stats_, &list_, &extract_};
+    const std::vector<const CommandLine*> lines = {&top_,   &dump_,  &diff_, &verify_, &schema_,
+                                                   &stats_, &pools_, &list_, &extract_};
     if (answer_generate(args, lines, report_)) return;
     std::string error;
     if (args.empty()) return report_.usage("no command; --help lists them");
@@ -137,7 +149,7 @@ class Resinfo {
     }
     const ExpandedArguments expanded = expand_response_files(args.subspan(1));
     if (!expanded.error.empty()) return report_.environment(expanded.error_path, expanded.error);
-    for (CommandLine* line : {&dump_, &diff_, &verify_, &schema_, &stats_, &list_, &extract_}) {
+    for (CommandLine* line : {&dump_, &diff_, &verify_, &schema_, &stats_, &pools_, &list_, &extract_}) {
       if (line->doc().name != "resinfo " + command) continue;
       // The form is read even where the line is wrong elsewhere, so that the complaint has it too.
       if (!diag_.peek(expanded.arguments)) return report_.usage("--diagnostics-file names a file of this command line");
@@ -146,7 +158,8 @@ class Resinfo {
       if (!parsed || !diag_.read(error)) return report_.usage(error);
       return execute(*line);
     }
-    report_.usage("unknown command '" + command + "'; there are dump, diff, verify, schema, stats, list and extract");
+    report_.usage("unknown command '" + command +
+                  "'; there are dump, diff, verify, schema, stats, pools, list and extract");
   }
 
   void execute(const CommandLine& line) {
@@ -157,6 +170,7 @@ class Resinfo {
                            std::to_string(files_.size()) + " files");
     if (std::count(files_.begin(), files_.end(), "-") > 1) return report_.usage("standard input can be read once only");
     if (!schema_file_.empty() && !load_schema()) return;
+    if (&line == &pools_) return print_pools();
     if (&line == &verify_) {
       for (const std::string& file : files_) {
         if (io_.cancelled()) return report_.raise(kExitInterrupted);
@@ -189,6 +203,17 @@ class Resinfo {
     }
     const std::unique_ptr<PackFile> pack = open(file);
     if (pack && deep_) verify_pack(*pack, load_, io_, report_);
+  }
+
+  void print_pools() {
+    ParsedTarget target;
+    std::string error;
+    if (!parse_config_target(target_text_, target, error)) return report_.usage("--for: " + error);
+    LoadedResource resource;
+    if (!load(files_[0], resource)) return;
+    std::string text;
+    if (!pool_sizes(resource, target.target(), json_, text, error)) return refuse(files_[0], error, kExitRejected);
+    put(text);
   }
 
   static std::string shown(const std::string& file) { return file == "-" ? "<stdin>" : file; }
@@ -291,12 +316,12 @@ class Resinfo {
   ToolIo& io_;
   Report report_;
   DiagOptions diag_;
-  CommandLine top_, dump_, diff_, verify_, schema_, stats_, list_, extract_;
+  CommandLine top_, dump_, diff_, verify_, schema_, stats_, pools_, list_, extract_;
   LoadOptions load_;
   std::string schema_file_;
   std::vector<std::string> include_dirs_;
   std::vector<std::string> files_;
-  std::string output_;
+  std::string output_, target_text_;
   std::string stdin_;
   bool stdin_read_ = false, stdin_good_ = false;
   bool xml_ = false, json_ = false, quiet_ = false, deep_ = false, help_ = false, version_ = false;

@@ -318,7 +318,7 @@ class Worldc {
   std::vector<std::string> sources_, layers_, named_paths_;  // named_paths_: the world manifest's layers
   std::string extents_ = "keep", flags_ = "keep", fix_, stats_, manifest_file_, patch_from_, conflicts_;
   std::string target_, format_ = "text", page_path_;
-  ConfigTarget config_target_;
+  ParsedTarget config_target_;
   uint64_t jobs_ = 0, level_ = 9, store_below_ = 256, margin_ = 20;
   bool help_ = false, version_ = false, no_pack_ = false, poll_ = false;
 };

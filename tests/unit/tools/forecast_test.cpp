@@ -308,7 +308,7 @@ TEST(Forecast, LimitsComeFromTheConfigurationsInForce) {
   w.config("gameconfig_more", pools(pool("Dummy Object", 21)), 1);
   EXPECT_EQ(row(w, "Building")->limit, 11u);
   EXPECT_EQ(row(w, "Dummy Object")->limit, 21u);
-  tools::ConfigTarget target;
+  tools::ParsedTarget target;
   std::string error;
   ASSERT_TRUE(tools::parse_config_target("build=final,platform=ps4", target, error)) << error;
   EXPECT_EQ(row(w, "Building", {.target = &target})->limit, 5u);

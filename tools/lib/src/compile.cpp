@@ -167,7 +167,7 @@ CompileResult compile_xml(const SourceText& source, const Binding& binding, cons
     return result;
   }
   find_collisions(result.names, result.findings);
-  if (options.config_target != nullptr) select_configs(read.root, *options.config_target);
+  if (options.config_target != nullptr) select_configs(read.root, options.config_target->target());
   if (options.lint) run_checks(text, read.root, result.findings);
   result.stats.read_seconds = clock.lap();
   if (result.has_errors()) return result;

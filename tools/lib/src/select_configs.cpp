@@ -17,7 +17,7 @@ void select_configs(TableValue& root, const ConfigTarget& target) {
   ItemList* const configs = root.list(root.type->field_index("config_array"));
   if (configs == nullptr) return;
   std::erase_if(configs->tables, [&](const TableValue& config) {
-    return !config_matches(target, {text_of(config, "build"), text_of(config, "platforms"), text_of(config, "param")});
+    return !config_matches({text_of(config, "build"), text_of(config, "platforms"), text_of(config, "param")}, target);
   });
   configs->count = static_cast<uint32_t>(configs->tables.size());
 }

@@ -2,7 +2,7 @@
 #pragma once
 /// Offline selection of configurations (gameconfigc --for).
 
-#include "meridian/tools/config_filter.h"
+#include "meridian/core/config_target.h"
 #include "value.h"
 
 namespace meridian::tools {

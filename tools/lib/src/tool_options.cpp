@@ -157,7 +157,7 @@ void CompileOptionsGroup::declare(CommandLine& line, bool selects_configs) {
 
 bool CompileOptionsGroup::read(std::string& error) {
   if (!target.empty()) {
-    auto parsed = std::make_shared<ConfigTarget>();
+    auto parsed = std::make_shared<ParsedTarget>();
     if (!parse_config_target(target, *parsed, error)) {
       error = "--for: " + error;
       return false;

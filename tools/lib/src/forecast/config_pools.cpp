@@ -38,7 +38,7 @@ std::string_view view_of(const flatbuffers::String* text) {
 
 }  // namespace
 
-ConfigPools::ConfigPools(const LintWorld& world, const ConfigTarget* target) {
+ConfigPools::ConfigPools(const LintWorld& world, const ParsedTarget* target) {
   std::vector<const LintUnit*> configs;
   for (const auto& unit : world.units())
     if (unit->config != nullptr && !unit->is_shadowed) configs.push_back(unit.get());
@@ -49,9 +49,9 @@ ConfigPools::ConfigPools(const LintWorld& world, const ConfigTarget* target) {
     for (uint32_t i = 0; i < unit->config->config_array()->size(); ++i) {
       const schema::ConfigItem& item = *unit->config->config_array()->Get(i);
       const bool applies =
-          target == nullptr
-              ? filter_of(item) == "\n\n"
-              : config_matches(*target, {view_of(item.build()), view_of(item.platforms()), view_of(item.param())});
+          target == nullptr ? filter_of(item) == "\n\n"
+                            : config_matches({view_of(item.build()), view_of(item.platforms()), view_of(item.param())},
+                                             target->target());
       if (applies)
         for_each_entry(*unit, item, i, [&](PoolEntry entry) {
           const uint32_t name = entry.name;

@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "meridian/tools/config_filter.h"
+#include "meridian/tools/parsed_target.h"
 #include "meridian/tools/lint.h"
 
 namespace meridian::tools {
@@ -25,7 +25,7 @@ struct PoolEntry {
 class ConfigPools {
  public:
   /// `target` null: configurations for any build and platform, and no parameter.
-  ConfigPools(const LintWorld& world, const ConfigTarget* target);
+  ConfigPools(const LintWorld& world, const ParsedTarget* target);
 
   /// What is in force under a name, by the order of layers, files and configurations.
   std::optional<uint64_t> size_of(std::string_view name) const;

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "meridian/tools/config_filter.h"
+#include "meridian/tools/parsed_target.h"
 #include "meridian/tools/diagnostics.h"
 #include "meridian/tools/source_text.h"
 
@@ -44,7 +44,7 @@ struct CompileOptions {
   bool lint_content = true;  ///< with `lint`: the rules of lint.h on the resource too; without, only what reading finds
   bool note_missing = false;  ///< look for missing elements (XML013); costs time, so only when switched on
   std::string stem;           ///< file stem that a missing `name` takes; empty: name 0
-  std::shared_ptr<const ConfigTarget> config_target;  ///< keep only the configurations for it; null: all
+  std::shared_ptr<const ParsedTarget> config_target;  ///< keep only the configurations for it; null: all
   std::shared_ptr<const LintWorld> types;     ///< all type files (linked): archetypes are looked up; null: unknown
   bool allow_missing_archetypes = false;      ///< REF001 is a warning
   bool lod_size = false;                      ///< look for LOD007

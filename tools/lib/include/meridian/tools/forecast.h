@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "meridian/tools/compile.h"
-#include "meridian/tools/config_filter.h"
+#include "meridian/tools/parsed_target.h"
 #include "meridian/tools/lint.h"
 
 namespace meridian::tools {
@@ -28,7 +28,7 @@ namespace meridian::tools {
 struct ForecastOptions {
   double margin = 20;  ///< how far outside its box a map is still kept. [m]
   /// Configurations for this target count; null: those for any build and platform.
-  const ConfigTarget* target = nullptr;
+  const ParsedTarget* target = nullptr;
   /// Size of what is loaded for a unit; null: no row of bytes. [bytes]
   std::function<uint64_t(const LintUnit&)> resource_bytes = {};
   /// Names of type files that are there at every place.
