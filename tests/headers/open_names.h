@@ -23,7 +23,13 @@ extern Allocator& allocator;
 extern const Pack& pack;
 extern const PackEntry* entry;
 extern const WorldIndex& world;
-extern const Vec3 camera;
+extern const Vec3 camera, position;
+extern const Transform camera_to_world;
+extern const Aabb room;
+extern std::span<const Vec3> points, other_points;
+extern std::span<const PlacedBox> placed_boxes;
+extern std::vector<float> distances, brightness;
+extern JobSystem& jobs;
 extern const schema::ArchetypeDef& definition;
 extern const schema::EntityDef& entity;
 extern const schema::MapData* map;
@@ -33,6 +39,12 @@ extern std::vector<LodParent> parents;
 extern std::span<std::byte> scratch;
 extern BlockSpans blocks;
 extern uint32_t entity_flags, archetype_flags;
+/// A host's own pool of threads.
+struct ThreadPool {
+  uint32_t thread_count() const;
+  template <class Task>
+  void post(Task task);
+};
 template <class T>
 void use(const T& value);
 void request(const MapSlot& map);

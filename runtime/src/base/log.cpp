@@ -3,7 +3,6 @@
 
 #include <cstdarg>
 #include <cstdio>
-#include <cstring>
 
 namespace meridian {
 namespace {
@@ -53,12 +52,13 @@ void log_message(LogLevel level, NameHash name, const char* format, ...) {
   char text[kMaxLogText + 1];
   std::va_list arguments;
   va_start(arguments, format);
-  const int wanted = std::vsnprintf(text, sizeof text, format, arguments);
+  const int wanted =
+      std::vsnprintf(text, sizeof text, format, arguments);  // NOLINT(clang-analyzer-valist.Uninitialized)
   va_end(arguments);
   size_t size = wanted < 0 ? 0 : static_cast<size_t>(wanted);
   if (size > kMaxLogText) {
     size = kMaxLogText;
-    std::memcpy(text + size - 3, "...", 3);
+    text[size - 3] = text[size - 2] = text[size - 1] = '.';
   }
   g_sink.write(g_sink.user, {level, name, {text, size}});
 }

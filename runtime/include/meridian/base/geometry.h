@@ -2,11 +2,11 @@
 #pragma once
 /// Points, planes, triangles, frusta and angles: the geometry that several systems ask for.
 ///
-///   const Vec3 near_door = closest_point(room_box, position);
-///   const Result<PlaneFit> floor = fit_plane(corners);
-///   if (floor.ok() && floor.value().flatness > 0.9f) stand_on(floor.value().plane);
-///   const Result<Frustum> seen = frustum_of_view(camera, {.tan_half_width = 0.8f, .tan_half_height = 0.45f});
-///   const float turn = angle_difference(heading, wanted);   // the short way, with its sign
+///   const Vec3 near_door = closest_point(room, position);
+///   const Result<PlaneFit> floor = fit_plane(points);
+///   if (floor.ok() && floor.value().flatness > 0.9f) use(floor.value().plane);
+///   const Result<Frustum> seen = frustum_of_view(camera_to_world, {.tan_half_width = 0.8f, .tan_half_height = 0.45f});
+///   const float turn = angle_difference(0.1f, 6.2f);   // the short way, with its sign
 ///
 /// Everything is computed in double precision and rounded once, so that results near 4 km from the origin are as good
 /// as floats can say. What has no answer (points on a line, a triangle without area, planes that enclose nothing) is

@@ -3,10 +3,10 @@
 /// A volume between nine pairs of parallel planes (an 18-DOP): a box with its twelve edges cut off at 45 degrees. It
 /// hugs slanting roofs, masts and cranes far better than a box, and testing two costs nine comparisons of intervals.
 ///
-///   const Kdop18 crane = kdop_of(crane_points);
+///   const Kdop18 crane = kdop_of(points);
 ///   Kdop18 site = crane;
-///   merge(site, kdop_of(shed_points));
-///   if (overlap(site, kdop_of(view_box))) ...
+///   merge(site, kdop_of(other_points));
+///   const bool is_near = overlap(site, kdop_of(other_points));
 ///
 /// Bounds are rounded outwards: whatever a volume was made of is inside it without any tolerance. Volumes are closed,
 /// those that only touch overlap.

@@ -5,10 +5,11 @@
 /// ahead as far as he sees; things appear in a band around it.
 ///
 ///   KeyholeShape shape;                        // from the configuration of the population
-///   const Keyhole around{{camera.x, camera.y}, {heading.x, heading.y}, cos_half_view, shape};
-///   if (zone_of(around, {node.x, node.y}) == KeyholeZone::outer_ring) ...       // may appear here, far ahead
-///   if ((zones_touched(around, {car.x, car.y}, car_radius) & kKeyholeSeen) == 0) ...  // no part of it is noticed
+///   const Keyhole around{{camera.x, camera.y}, {0, 1}, /*cosine of half the view=*/0.8f, shape};
+///   bool may_appear = zone_of(around, {120, 40}) == KeyholeZone::outer_ring;          // far ahead
+///   may_appear = (zones_touched(around, {120, 40}, 2.5f) & kKeyholeSeen) == 0;        // no part of it is noticed
 ///
+/// Seen from above:
 ///             outer ring
 ///           .-----------.
 ///            \         /         The wedge opens by twice the half angle; to both sides of it stand the side walls,

@@ -66,10 +66,10 @@ class MemorySource {
   MemorySource(const MemorySource&) = delete;
   MemorySource& operator=(const MemorySource&) = delete;
   virtual MemoryRow memory_row() const = 0;
+  virtual ~MemorySource() { MERIDIAN_ASSERT(tracker_ == nullptr, "a memory source is detached before it dies"); }
 
  protected:
   MemorySource() = default;
-  virtual ~MemorySource() { MERIDIAN_ASSERT(tracker_ == nullptr, "a memory source is detached before it dies"); }
   /// Appears in reports of `tracker` from now on. Requires: not attached; the tracker outlives it or detach().
   void attach(MemoryTracker& tracker);
   void detach();
@@ -87,6 +87,7 @@ class MemoryTracker {
   constexpr MemoryTracker() = default;
   MemoryTracker(const MemoryTracker&) = delete;
   MemoryTracker& operator=(const MemoryTracker&) = delete;
+  ~MemoryTracker() = default;
 
   /// Calls `visit` for each row, in the order of registration. `visit` must not make or destroy sources.
   void for_each(void (*visit)(void* user, const MemoryRow& row), void* user) const;
@@ -111,6 +112,8 @@ class TrackedAllocator final : public Allocator, public MemorySource {
  public:
   /// `name` must live as long as this.
   TrackedAllocator(const char* name, MemoryTracker& tracker, Allocator& parent = default_allocator());
+  TrackedAllocator(const TrackedAllocator&) = delete;
+  TrackedAllocator& operator=(const TrackedAllocator&) = delete;
   ~TrackedAllocator() override;
 
   [[nodiscard]] void* allocate(size_t bytes, size_t alignment) override;

@@ -4,9 +4,9 @@
 /// components: 64 bytes, one cache line.
 ///
 ///   const Vec3 door[4] = {{0, 0, 0}, {0, 0, 2}, {1, 0, 2}, {1, 0, 0}};   // seen from the room it leads out of
-///   PortalCorners portal = make_portal(door, portal_flags, opacity);
-///   if (check_portal(portal) != PortalShape::good) ...
-///   if (cross_segment(portal, last_position, position).way == PortalWay::forward) room = portal_to;
+///   PortalCorners portal = make_portal(door, /*flags=*/0, /*opacity=*/255);
+///   const bool is_good = check_portal(portal) == PortalShape::good;
+///   const bool goes_in = cross_segment(portal, position, camera).way == PortalWay::forward;
 ///
 /// Seen from the room that a portal leads out of, corners go left bottom, left top, right top, right bottom; its normal
 /// then points into the room that it leads to. Whoever goes with the normal goes forward.

@@ -5,10 +5,10 @@
 ///
 ///   constexpr NameHash kParameters[] = {hash_name("bigworld")};
 ///   ConfigTarget target;
-///   if (!set_build(target, "release")) return;
+///   const bool is_build = set_build(target, "release");
 ///   target.platform = find_config_platform("x64");
 ///   target.parameters = kParameters;
-///   if (config_matches({.build = "nonfinal", .platforms = "ps4 | x64", .parameter = ""}, target)) apply();
+///   const bool holds = config_matches({.build = "nonfinal", .platforms = "ps4 | x64", .parameter = ""}, target);
 ///
 /// Words for builds:    any bank bankrelease beta debug dev final nonfinal profile release
 /// Words for platforms: any ps3=psn psp2 x64 xbox360=xenon xboxone ps4 xbsx=scarlett ps5=prospero linux

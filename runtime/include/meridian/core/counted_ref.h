@@ -8,7 +8,7 @@
 ///   Ped ped;
 ///   CountedRef<Ped> driver(known, &ped);                 // remembers this line
 ///   known.for_each(&ped, [](void*, const RefHolder& holder) {
-///     std::printf("held by %s:%u\n", holder.file, holder.line);
+///     std::printf("held by %s:%u\n", holder.at.file, holder.at.line);
 ///   });
 ///
 /// Behaves like TrackedRef otherwise. A full KnownRefs pool says so once; such references work, and are not listed.
@@ -16,20 +16,29 @@
 /// Threads: main. Memory: a record for each reference that points to something, from the pool "KnownRefs".
 
 #include <cstdint>
-#include <source_location>
 
 #include "meridian/core/pool.h"
 #include "meridian/core/tracked_ref.h"
 
 namespace meridian {
 
+/// A place in the program, for default arguments: the caller's.
+/// (std::source_location; clang 14 has none with this standard library.)
+struct CallSite {
+  const char* file = "";
+  const char* function = "";
+  uint32_t line = 0;  ///< [from 1]
+  static constexpr CallSite here(const char* file = __builtin_FILE(), const char* function = __builtin_FUNCTION(),
+                                 uint32_t line = __builtin_LINE()) {
+    return {file, function, line};
+  }
+};
+
 /// Where a reference was last pointed at its object.
 struct RefHolder {
   const Trackable* object = nullptr;
   const TrackedRefBase* reference = nullptr;
-  const char* file = "";
-  const char* function = "";
-  uint32_t line = 0;  ///< [from 1]
+  CallSite at;
 };
 
 /// All holders that are known. Outlives the references made with it.
@@ -60,19 +69,15 @@ class KnownRefs {
 template <class T>
 class CountedRef {
  public:
-  explicit CountedRef(KnownRefs& known, T* object = nullptr, std::source_location at = std::source_location::current())
-      : known_(&known) {
+  explicit CountedRef(KnownRefs& known, T* object = nullptr, CallSite at = CallSite::here()) : known_(&known) {
     set(object, at);
   }
-  CountedRef(const CountedRef& other, std::source_location at = std::source_location::current())
-      : known_(other.known_) {
-    set(other.get(), at);
-  }
+  CountedRef(const CountedRef& other, CallSite at = CallSite::here()) : known_(other.known_) { set(other.get(), at); }
   CountedRef& operator=(const CountedRef&) = delete;  ///< set() knows the line, an operator would not
   ~CountedRef() { set(nullptr); }
 
   /// Points at `object`, or at nothing for null.
-  void set(T* object, std::source_location at = std::source_location::current()) {
+  void set(T* object, CallSite at = CallSite::here()) {
     reference_ = object;
     RefHolder* holder = known_->holders_.get(holder_);
     if (object == nullptr) {
@@ -85,7 +90,7 @@ class CountedRef {
       if (holder == nullptr) return;
       holder_ = known_->holders_.handle_of(*holder);
     }
-    *holder = {object, &reference_, at.file_name(), at.function_name(), at.line()};
+    *holder = {object, &reference_, at};
   }
   T* get() const { return reference_.get(); }
   T* operator->() const { return reference_.operator->(); }

@@ -157,6 +157,8 @@ class Decorators {
   };
   struct Holder final : Extension {
     Holder() : Extension(kDecoratorExtension) {}
+    Holder(const Holder&) = delete;
+    Holder& operator=(const Holder&) = delete;
     ~Holder() override {
       if (owner != nullptr) owner->free_values(*this);
     }

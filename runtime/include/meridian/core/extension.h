@@ -55,7 +55,7 @@ class Extension {
     MERIDIAN_ASSERT(kind.id < kMaxExtensionKinds, "kinds of extensions are numbered below kMaxExtensionKinds");
   }
   Extension(const Extension& other) : kind_(other.kind_) {}
-  Extension& operator=(const Extension&) { return *this; }
+  Extension& operator=(const Extension&) { return *this; }  // NOLINT(bugprone-unhandled-self-assignment): links stay
 
  private:
   friend class ExtensionList;

@@ -6,9 +6,10 @@
 ///
 ///   constexpr PoolSizeRow kPools[] = {{hash_name("Building"), 32000}};
 ///   const ConfigSource sources[] = {{.filter = {"any", "x64", ""}, .pools = kPools}};
+///   ConfigTarget target;
 ///   GameConfig config;
 ///   (void)config.lock_pool(hash_name("fwLodNode"));  // its size is the code's business
-///   if (!config.load(sources, target).ok()) return;
+///   Status loaded = config.load(sources, target);
 ///   Result<uint32_t> buildings = config.size_of_pool(hash_name("Building"), 21000);  // 32000
 ///   int64_t peds = config.find_int("population.max_total_peds").value_or(128);
 ///

@@ -40,6 +40,8 @@ template <class T, class Slots, class Threading>
 class BasicPool : public PoolBase {
  public:
   using Element = T;
+  BasicPool(const BasicPool&) = delete;
+  BasicPool& operator=(const BasicPool&) = delete;
   ~BasicPool() override { shutdown(); }
 
   /// Destroys all elements and gives the memory back. init() may follow; handles from before are then meaningless.

@@ -84,6 +84,10 @@ class Locked {
 /// The part of a pool that knows nothing of its elements' type. Also its row in memory reports.
 class PoolBase : public MemorySource {
  public:
+  PoolBase(const PoolBase&) = delete;
+  PoolBase& operator=(const PoolBase&) = delete;
+  ~PoolBase() override { detach(); }
+
   const char* name() const { return config_.name; }
   NameHash name_hash() const { return hash_name(config_.name); }
   uint32_t capacity() const { return config_.capacity; }  ///< [count]
@@ -103,7 +107,6 @@ class PoolBase : public MemorySource {
 
  protected:
   PoolBase() = default;
-  ~PoolBase() override { detach(); }
 
   /// Counts, and says once what to do about it: POOL-5's message.
   void report_full();

@@ -5,7 +5,7 @@
 ///
 ///   QuadTree pickups;
 ///   Status made = pickups.init({.bounds = {{-4000, -4000}, {4000, 4000}}, .max_items = 500}, default_allocator());
-///   Result<QuadTreeHandle> added = pickups.insert({{10, 10}, {11, 11}}, pickup_index);
+///   Result<QuadTreeHandle> added = pickups.insert({{10, 10}, {11, 11}}, /*id=*/7);
 ///   uint32_t found[64];
 ///   const uint32_t count = pickups.query_rect({{0, 0}, {50, 50}}, found);   // ids; full count, also above 64
 ///   pickups.remove(added.value());

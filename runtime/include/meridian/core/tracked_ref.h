@@ -33,7 +33,7 @@ class Trackable {
  public:
   Trackable() = default;
   Trackable(const Trackable&) {}
-  Trackable& operator=(const Trackable&) { return *this; }
+  Trackable& operator=(const Trackable&) { return *this; }  // NOLINT(bugprone-unhandled-self-assignment): links stay
 
   bool is_referenced() const { return first_ != nullptr; }
   /// Walks the list. [count]
@@ -53,6 +53,8 @@ class Trackable {
 /// The part of a reference that knows no type.
 class TrackedRefBase {
  public:
+  TrackedRefBase(const TrackedRefBase&) = delete;
+  TrackedRefBase& operator=(const TrackedRefBase&) = delete;
   explicit operator bool() const { return object_ != nullptr; }
   /// Refers to nothing from now on.
   void reset() {
@@ -107,6 +109,7 @@ class TrackedRef : public TrackedRefBase {
   TrackedRef() = default;
   TrackedRef(T* object) { point_to(object); }  // NOLINT(google-explicit-constructor): stands where pointers stood
   TrackedRef(const TrackedRef& other) : TrackedRefBase() { point_to(other.object()); }
+  ~TrackedRef() = default;
   TrackedRef& operator=(const TrackedRef& other) {
     point_to(other.object());
     return *this;

@@ -7,8 +7,8 @@
 ///   WorldGrid grid;
 ///   Status made = grid.init({}, default_allocator());          // 50 m cells, 3 x 3 a tile, the classic range
 ///   const WorldGridCounts counts = grid.fill(placed_boxes);
-///   const WorldCell* cell = grid.cell_at({x, y});
-///   if (cell != nullptr && cell->count != 0) safe_height = cell->max_z + 10;
+///   const WorldCell* cell = grid.cell_at({camera.x, camera.y});
+///   const float safe_height = cell != nullptr && cell->count != 0 ? cell->max_z + 10 : 0;
 ///
 /// Cells make up square tiles, which have the same map once more, coarser. Cells are half-open, [min, max), on x and y:
 /// a position on a border belongs to the cell that begins there, and the far borders of the range are outside it.

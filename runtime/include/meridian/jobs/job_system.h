@@ -6,16 +6,16 @@
 ///   struct Lamps {
 ///     const float* distance;
 ///     float* brightness;
-///   } lamps{distances, brightness};
+///   } lamps{distances.data(), brightness.data()};
 ///   JobCounter counter;
 ///   jobs.parallel_for(
-///       lamp_count, 256,
+///       1000, 256,
 ///       [](void* context, uint32_t begin, uint32_t end) {
 ///         const Lamps& to = *static_cast<const Lamps*>(context);
 ///         for (uint32_t i = begin; i < end; ++i) to.brightness[i] = 1.f / (1.f + to.distance[i]);
 ///       },
 ///       &lamps, JobPriority::high, counter);
-///   prepare_next_step();                                // runs beside the jobs
+///   // what stands here runs beside the jobs
 ///   jobs.wait(counter);                                 // helps, and then sees all that the jobs wrote
 ///
 /// Implementations: jobs/serial_jobs.h (no threads), jobs/tbb_jobs.h (oneTBB, a target of its own), and yours; for

@@ -7,7 +7,7 @@
 ///
 ///   class HostJobs final : public QueuedJobs {
 ///    public:
-///     explicit HostJobs(Pool& pool) : pool_(pool) {}
+///     explicit HostJobs(ThreadPool& pool) : pool_(pool) {}
 ///     ~HostJobs() override { close(); }
 ///     uint32_t worker_count() const override { return pool_.thread_count(); }
 ///
@@ -15,7 +15,7 @@
 ///     void on_ready(uint32_t count) override {
 ///       for (uint32_t i = 0; i < count && i < pool_.thread_count(); ++i) pool_.post([this] { run_ready(); });
 ///     }
-///     Pool& pool_;
+///     ThreadPool& pool_;
 ///   };
 ///
 /// Threads that have nothing else to do call work(), which sleeps while nothing is ready and returns after stop().

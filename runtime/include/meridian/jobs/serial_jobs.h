@@ -5,7 +5,9 @@
 ///
 ///   SerialJobs jobs;
 ///   if (const Status started = jobs.start({.queue_capacity = 64}); !started.ok()) return started;
-///   parallel_for(jobs, 1000, 100, [&](uint32_t begin, uint32_t end) { move(begin, end); });
+///   parallel_for(jobs, 1000, 100, [&](uint32_t begin, uint32_t end) {
+///     for (uint32_t i = begin; i < end; ++i) brightness[i] = 1.f / (1.f + distances[i]);
+///   });
 ///   jobs.shutdown();
 ///
 /// Order: nothing runs when it is started. wait() and try_run_one() run the jobs of their counter, high before normal

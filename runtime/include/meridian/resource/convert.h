@@ -50,8 +50,7 @@ class Converted {
 ///          wrong_kind (`to` has another file identifier), bad_structure and bad_value (source), no_conversion (a
 ///          field's type cannot be matched; `name` says which), too_large, out_of_memory.
 Result<Converted> convert_resource(std::span<const std::byte> bytes, std::span<const std::byte> from,
-                                   std::span<const std::byte> to,
-                                   Allocator& allocator = default_allocator());
+                                   std::span<const std::byte> to, Allocator& allocator = default_allocator());
 
 /// The schema embedded in a resource's info section, or an empty span. The info is verified first.
 std::span<const std::byte> embedded_schema(std::span<const std::byte> bytes);
