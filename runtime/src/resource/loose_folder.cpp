@@ -11,9 +11,22 @@
 #include "base/posix_file.h"
 #include "meridian/base/log.h"
 #include "meridian/resource/fingerprint.h"
+#include "meridian/resource/mount.h"
 #include "meridian/resource/resource.h"
 
-namespace meridian::detail {
+namespace meridian {
+
+NameHash name_of_file(std::string_view stem) {
+  constexpr std::string_view kPrefix = "hash_";
+  if (stem.starts_with(kPrefix) && stem.size() > kPrefix.size() && stem.size() <= kPrefix.size() + 8) {
+    uint32_t hash = 0;
+    const auto [end, error] = std::from_chars(stem.data() + kPrefix.size(), stem.data() + stem.size(), hash, 16);
+    if (error == std::errc() && end == stem.data() + stem.size()) return {hash};
+  }
+  return hash_name(stem);
+}
+
+namespace detail {
 namespace {
 
 constexpr int kMaxDepth = 32;
@@ -29,16 +42,6 @@ bool kind_of_extension(std::string_view extension, uint32_t& kind) {
     return true;
   }
   return false;
-}
-
-NameHash name_of_stem(std::string_view stem) {
-  constexpr std::string_view kPrefix = "hash_";
-  if (stem.starts_with(kPrefix) && stem.size() > kPrefix.size() && stem.size() <= kPrefix.size() + 8) {
-    uint32_t hash = 0;
-    const auto [end, error] = std::from_chars(stem.data() + kPrefix.size(), stem.data() + stem.size(), hash, 16);
-    if (error == std::errc() && end == stem.data() + stem.size()) return {hash};
-  }
-  return hash_name(stem);
 }
 
 class Scan {
@@ -132,7 +135,7 @@ class Scan {
     if (out_.files.count == max_files_) {
       return {StatusCode::too_large, "a folder has more resources than allowed; detail = limit", max_files_};
     }
-    const LooseFile row{{trailer.kind, name_of_stem(stem)}, static_cast<uint32_t>(out_.paths.count)};
+    const LooseFile row{{trailer.kind, name_of_file(stem)}, static_cast<uint32_t>(out_.paths.count)};
     if (out_.paths.count + size_ + 1 > UINT32_MAX || !out_.paths.append(memory_, path_, size_ + 1) ||
         !out_.files.append(memory_, &row, 1)) {
       return {StatusCode::out_of_memory, "no memory for the table of a folder; detail = files so far",
@@ -174,4 +177,5 @@ Status scan_loose_folder(const char* path, uint32_t max_files, Allocator& memory
   return status;
 }
 
-}  // namespace meridian::detail
+}  // namespace detail
+}  // namespace meridian

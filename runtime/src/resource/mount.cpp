@@ -172,6 +172,13 @@ Status ResourceMounts::adopt_pack(Mount& mount, std::span<const std::byte> bytes
   return status;
 }
 
+/// True if a pack is one by itself, or all that it is a patch of is still mounted.
+bool ResourceMounts::is_whole(const Mount& mount) const {
+  const Mount* at = &mount;
+  while (at != nullptr && at->pack.is_patch()) at = live(at->base);
+  return at != nullptr;
+}
+
 /// Looks for what a patch changes. The newest that fits is taken: a pack, or a patch that amounts to such a pack.
 Status ResourceMounts::check_base(Mount& mount, bool any_base) {
   if (!mount.pack.is_patch()) return {};
@@ -181,7 +188,7 @@ Status ResourceMounts::check_base(Mount& mount, bool any_base) {
     Mount& below = mounts_[order_[position]];
     if (below.kind != MountKind::pack) continue;
     if (below.content == 0 && !below.pack.is_patch()) below.content = below.pack.content_hash();
-    if (below.content != wanted) continue;
+    if (below.content != wanted || !is_whole(below)) continue;
     base = &below;
     mount.base = {below.generation, order_[position]};
   }
@@ -192,15 +199,9 @@ Status ResourceMounts::check_base(Mount& mount, bool any_base) {
   }
   const Pack* layers[detail::kMaxPatchChain] = {&mount.pack};
   size_t count = 1;
-  while (base != nullptr && count < detail::kMaxPatchChain) {
-    layers[count++] = &base->pack;
-    // A base that is unmounted by now, or a chain that is too long, leaves a patch that no other can be put on.
-    if (!base->pack.is_patch()) {
-      mount.content = detail::merged_content_hash({layers, count});
-      break;
-    }
-    base = live(base->base);
-  }
+  for (; base != nullptr && count < detail::kMaxPatchChain; base = live(base->base)) layers[count++] = &base->pack;
+  // No other patch can be put on one at the end of a chain that is too long.
+  if (base == nullptr) mount.content = detail::merged_content_hash({layers, count});
   return {};
 }
 

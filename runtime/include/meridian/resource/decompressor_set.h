@@ -35,7 +35,7 @@ class DecompressorSet final : public EntryDecompressor {
 
   DecompressorSet() = default;
   /// Requires: no read is under way.
-  ~DecompressorSet();
+  ~DecompressorSet() override;
   DecompressorSet(const DecompressorSet&) = delete;
   DecompressorSet& operator=(const DecompressorSet&) = delete;
 

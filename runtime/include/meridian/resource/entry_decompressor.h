@@ -20,6 +20,7 @@ namespace meridian {
 
 class EntryDecompressor {
  public:
+  virtual ~EntryDecompressor() = default;
   /// Gets ready for a pack; may allocate. Each prepare() that succeeds is undone by one release().
   virtual Status prepare(const Pack& pack) = 0;
   /// The pack is read no more.
@@ -27,12 +28,6 @@ class EntryDecompressor {
   /// Puts the whole resource into the first raw_size bytes of `to`, checked unless the pack is trusted.
   /// Requires: entry of this pack; the pack is prepared. Memory: none.
   virtual Status read(const Pack& pack, const PackEntry& entry, std::span<std::byte> to) = 0;
-
- protected:
-  EntryDecompressor() = default;
-  ~EntryDecompressor() = default;
-  EntryDecompressor(const EntryDecompressor&) = default;
-  EntryDecompressor& operator=(const EntryDecompressor&) = default;
 };
 
 }  // namespace meridian

@@ -10,18 +10,20 @@
 ///   const ResourceLocation town = mounts.find(kind_of("IMAP"), hash_name("town"));
 ///   if (town) {
 ///     Result<PinnedResource> pin = mounts.pin(town);              // until it goes, the mount stays
-///     if (pin.ok() && pin.value().is_in_place()) open_resource(pin.value().bytes());
+///     if (pin.ok() && pin.value().is_in_place()) {
+///       Result<Resource> map = open_resource(pin.value().bytes(), {.trusted = pin.value().trusted()});
+///     }
 ///   }
 ///
 /// A patch (Pack::is_patch) also takes away: names in its removed() are not found in any mount below it. So mount it
-/// right over its base. It is refused where its base is not below: the base is a pack of that content hash, or such a
-/// pack and patches of it.
+/// right over its base. It is refused where its base is not below: a pack of that content hash, or a pack and patches
+/// of it (up to 30) that amount to one.
 ///
 /// Threads: readers for look-ups and pin (any number at once, none beside mount and unmount, which are main). What a
 ///          pin allows is internal: read, load and letting go, from any thread at any time, also beside mounts and
 ///          unmounts (atomic counts).
-/// Memory:  init and mounts through the given Allocator: 4 bytes for each entry of a pack, 12 and the path for each
-///          file of a folder. Look-ups, pins and reads of packs allocate nothing.
+/// Memory:  init and mounts through the given Allocator: 4 bytes for each entry, and for each file of a folder 12 more
+///          and its path, in tables that grow by doubling. Look-ups, pins and reads of packs allocate nothing.
 
 #include <cstddef>
 #include <cstdint>
@@ -70,6 +72,10 @@ struct PackMountOptions {
 struct FolderMountOptions {
   uint32_t max_files = 1u << 20;  ///< more are refused [count]
 };
+
+/// The name that a file's name without extension stands for: its hash, or the number of `hash_1A2B3C4D`.
+/// Threads: immutable.
+NameHash name_of_file(std::string_view stem);
 
 /// Where a resource is found. Goes stale with its mount; pin() says so.
 struct ResourceLocation {
@@ -203,6 +209,7 @@ class ResourceMounts {
   detail::Mount* live(MountId id) const;
   Result<uint32_t> take_slot();
   Status adopt_pack(detail::Mount& mount, std::span<const std::byte> bytes, const PackMountOptions& options);
+  bool is_whole(const detail::Mount& mount) const;
   Status check_base(detail::Mount& mount, bool any_base);
   Status make_counts(detail::Mount& mount, size_t entries);
   Status keep_path(detail::Mount& mount, const char* path);

@@ -24,17 +24,12 @@ namespace meridian {
 
 class SourceProvider {
  public:
+  virtual ~SourceProvider() = default;
   /// Names what there is, in any order, each once; once for each mount. `found` must not be kept.
   virtual void list(void (*found)(void* user, PackKey key), void* user) = 0;
   /// Makes a whole resource in `memory.allocate(size, kPackAlignment)`; `out` is that block, which the caller gives
   /// back. Faults in the source go to the log, with their place; the Status says that there were some.
   virtual Status load(PackKey key, Allocator& memory, std::span<std::byte>& out) = 0;
-
- protected:
-  SourceProvider() = default;
-  ~SourceProvider() = default;
-  SourceProvider(const SourceProvider&) = default;
-  SourceProvider& operator=(const SourceProvider&) = default;
 };
 
 }  // namespace meridian

@@ -112,6 +112,8 @@ TEST(MountPatch, PatchesStandOnPatches) {
   EXPECT_EQ(mounts.all(), "again new back comes ");
   ASSERT_TRUE(mounts.unmount(mounts.at(2)).ok());
   EXPECT_EQ(mounts.all(), "- new back comes ");
+  // What the third wants is not there any more: two patches without their base.
+  EXPECT_EQ(mounts.mount_pack(third_patch.span()).status().code, StatusCode::not_found);
 }
 
 // STR-6: a patch hides in all that lies below it, and in nothing above.
