@@ -29,10 +29,10 @@ install(TARGETS meridian_pack_zstd EXPORT MeridianPackTargets
   ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT runtime)
 install(EXPORT MeridianPackTargets NAMESPACE meridian:: DESTINATION "${package_dir}" COMPONENT runtime)
 if(TARGET meridian_tools)
-  install(TARGETS meridian_tools EXPORT MeridianToolsTargets
+  install(TARGETS meridian_tools meridian_xml_fallback EXPORT MeridianToolsTargets
     ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT runtime)
   install(EXPORT MeridianToolsTargets NAMESPACE meridian:: DESTINATION "${package_dir}" COMPONENT runtime)
-  install(DIRECTORY tools/lib/include/ DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT runtime
+  install(DIRECTORY tools/lib/include/ tools/xml_fallback/include/ DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT runtime
     FILES_MATCHING PATTERN "*.h")
 endif()
 
