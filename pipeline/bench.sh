@@ -21,17 +21,18 @@ done
 
 ./pipeline/setup.sh
 cmake --preset release -DMERIDIAN_BUILD_BENCHMARKS=ON >/dev/null
-cmake --build --preset release --target compile_bench load_bench imapc worldc worldgen
+cmake --build --preset release --target compile_bench load_bench pack_bench imapc worldc worldgen
 bin=build/release
 out=build/bench
 mkdir -p "$out"
 
-run() {
+run() { # PROGRAM REPORT [OPTION...]
   # In turn, not one after the other: on a shared machine the speed drifts, and ratios must not.
-  "$1" --benchmark_enable_random_interleaving=true --benchmark_repetitions="$repetitions" --benchmark_out="$2" --benchmark_out_format=json --benchmark_min_time=0.1 >/dev/null
+  "$1" --benchmark_enable_random_interleaving=true --benchmark_repetitions="$repetitions" --benchmark_out="$2" --benchmark_out_format=json --benchmark_min_time=0.1 "${@:3}" >/dev/null
 }
 run "$bin/tests/bench/compile_bench" "$out/compile.json"
 run "$bin/tests/bench/load_bench" "$out/load.json"
+run "$bin/tests/bench/pack_bench" "$out/pack.json" --benchmark_filter=BM_open_trusted_entry
 
 # Peak private memory of the program itself: resident pages at the end of its life, without the input's mapping.
 "$bin/tests/bench/compile_bench" --make "$out/big.ymap.xml"
@@ -93,4 +94,4 @@ for name in ("many", "many_out", "many_world", "thousand"):
     shutil.rmtree(os.path.join(out, name), ignore_errors=True)
 PY
 rm -f "$out/big.ymap.xml" "$out/big.imap"
-python3 pipeline/bench_table.py "$out/compile.json" "$out/load.json" "$out/program.json" "${table_args[@]+"${table_args[@]}"}"
+python3 pipeline/bench_table.py "$out/compile.json" "$out/load.json" "$out/pack.json" "$out/program.json" "${table_args[@]+"${table_args[@]}"}"

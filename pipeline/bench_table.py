@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Turns the results of the benchmark programs into the table of performance targets.
 
-Usage: bench_table.py COMPILE.json LOAD.json PROGRAM.json [--only ID] [--json FILE]
+Usage: bench_table.py COMPILE.json LOAD.json PACK.json PROGRAM.json [--only ID] [--json FILE]
 
-The first two are Google Benchmark reports with repetitions; PROGRAM.json holds what bench.sh measured of imapc itself.
+The first three are Google Benchmark reports with repetitions; PROGRAM.json holds what bench.sh measured of imapc itself.
 Each row: id, case, ours, peer, peer's name, unit, ratio, target, whether it holds. Ratios come from one run of one machine;
 absolute figures are medians.
 """
@@ -31,14 +31,16 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("compile")
     parser.add_argument("load")
+    parser.add_argument("pack")
     parser.add_argument("program")
     parser.add_argument("--only")
     parser.add_argument("--json")
     args = parser.parse_args()
     c, c_spread = medians(args.compile)
     l, l_spread = medians(args.load)
+    k, k_spread = medians(args.pack)
     p = json.load(open(args.program, encoding="utf-8"))
-    spread = {**c_spread, **l_spread}
+    spread = {**c_spread, **l_spread, **k_spread}
     rows = []
 
     def row(id, case, ours, peer, peer_name, unit, ratio, target, holds):
@@ -68,6 +70,11 @@ def main():
     row("PERF-5", "semantic checks by hand", l["BM_semantic_by_hand"] * 1e6, opened * 1e6, "open", "us", l["BM_semantic_by_hand"] / opened, "", None)
     trusted = l["BM_open_trusted"]
     row("PERF-5", "open trusted bytes", trusted * 1e6, 5, "limit", "us", trusted * 1e6 / 5, "<= 1", trusted <= 5e-6)
+    for size in ("4KB", "4MB", "64MB"):
+        entry = k[f"BM_open_trusted_entry_{size}"]
+        row("PERF-5", f"open a trusted pack entry of {size}", entry * 1e6, 5, "limit", "us", entry * 1e6 / 5, "<= 1", entry <= 5e-6)
+    allocations = max(b["allocations"] for b in json.load(open(args.pack, encoding="utf-8"))["benchmarks"] if b.get("run_type") != "aggregate")
+    row("PERF-5", "heap allocations of a trusted pack entry", allocations, 0, "limit", "1", allocations, "<= 0", allocations == 0)
     xml, compiled = l["BM_parse_xml"], l["BM_compile_from_xml"]
     row("PERF-5", "open against parsing the XML", opened * 1e6, xml * 1e6, "tinyxml2 parse", "us", xml / opened, "", None)
     row("PERF-5", "open against compiling the XML", opened * 1e6, compiled * 1e6, "imapc", "us", compiled / opened, ">= 1000", compiled >= 1000 * opened)

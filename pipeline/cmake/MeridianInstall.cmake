@@ -36,10 +36,10 @@ if(TARGET meridian_jobs_tbb)
     FILES_MATCHING PATTERN "*.h")
 endif()
 if(TARGET meridian_tools)
-  install(TARGETS meridian_tools EXPORT MeridianToolsTargets
+  install(TARGETS meridian_tools meridian_xml_fallback EXPORT MeridianToolsTargets
     ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT runtime)
   install(EXPORT MeridianToolsTargets NAMESPACE meridian:: DESTINATION "${package_dir}" COMPONENT runtime)
-  install(DIRECTORY tools/lib/include/ DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT runtime
+  install(DIRECTORY tools/lib/include/ tools/xml_fallback/include/ DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT runtime
     FILES_MATCHING PATTERN "*.h")
 endif()
 

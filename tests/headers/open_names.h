@@ -43,7 +43,7 @@ extern uint32_t entity_flags, archetype_flags;
 struct ThreadPool {
   uint32_t thread_count() const;
   template <class Task>
-  void post(Task task);
+  void post(Task) {}
 };
 template <class T>
 void use(const T& value);

@@ -40,6 +40,8 @@ const char* to_string(StatusCode code) {
       return "in_use";
     case StatusCode::out_of_slots:
       return "out_of_slots";
+    case StatusCode::io_error:
+      return "io_error";
   }
   return "unknown";
 }

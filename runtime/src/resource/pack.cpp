@@ -8,6 +8,7 @@
 #include "meridian/schemas/pack_generated.h"
 #include "resource/checksum.h"
 #include "resource/pack_check.h"
+#include "resource/pack_content.h"
 
 static_assert(std::endian::native == std::endian::little, "packs are read in place, and are little endian");
 
@@ -155,13 +156,9 @@ std::string_view Pack::text_of(NameHash name) const {
 }
 
 uint64_t Pack::content_hash() const {
-  uint64_t hash = 0;
-  for (const PackEntry& entry : entries_) {
-    if (entry.kind == kPackDictionaryKind) continue;
-    const uint64_t link[4] = {hash, entry.kind | uint64_t{entry.name.value} << 32, entry.raw_size, entry.raw_hash};
-    hash = detail::checksum(std::as_bytes(std::span(link)));
-  }
-  return hash == 0 ? 1 : hash;
+  detail::ContentHash hash;
+  for (const PackEntry& entry : entries_) hash.add(entry);
+  return hash.value();
 }
 
 }  // namespace meridian

@@ -32,6 +32,7 @@ enum class StatusCode : uint16_t {
   not_found = 14,
   in_use = 15,
   out_of_slots = 16,
+  io_error = 17,  ///< the system did not open or read a file
 };
 
 /// A kebab-free, stable word for a code ("bad_checksum"). Threads: immutable.

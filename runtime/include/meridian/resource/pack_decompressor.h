@@ -3,9 +3,11 @@
 /// Reads compressed entries of packs. In a target of its own, meridian::pack_zstd, so that programs whose packs are all
 /// stored need no zstd.
 ///
-///   PackDecompressor decompressor;                       // one for each loading thread, kept
+///   PackDecompressor decompressor;                       // kept
 ///   Status ready = decompressor.prepare(pack);           // once for each mounted pack
 ///   if (ready.ok()) ready = decompressor.read(pack, *entry, memory.first(entry->raw_size));
+///
+/// For one thread, as in tools. Several loading threads share a DecompressorSet (resource/decompressor_set.h).
 ///
 /// Sizes come from the pack's checked table, never from a frame: a frame that claims another size is refused before
 /// anything is decompressed, one without a size is bounded by the table's.
@@ -20,16 +22,16 @@
 
 #include "meridian/base/status.h"
 #include "meridian/resource/pack.h"
+#include "meridian/resource/pack_dictionaries.h"
 
 struct ZSTD_DCtx_s;
-struct ZSTD_DDict_s;
 
 namespace meridian {
 
 class PackDecompressor {
  public:
   /// Dictionaries of all packs together; equal ones count once.
-  static constexpr size_t kMaxDictionaries = 64;
+  static constexpr size_t kMaxDictionaries = PackDictionaries::kMaxDictionaries;
 
   PackDecompressor() = default;
   ~PackDecompressor();
@@ -51,15 +53,8 @@ class PackDecompressor {
   Status read(const Pack& pack, const PackEntry& entry, std::span<std::byte> to);
 
  private:
-  struct Prepared {
-    uint64_t hash = 0;  ///< XXH3-64 of the dictionary
-    ZSTD_DDict_s* dictionary = nullptr;
-  };
-  const ZSTD_DDict_s* find(const Pack& pack, NameHash name) const;
-
   ZSTD_DCtx_s* context_ = nullptr;
-  Prepared prepared_[kMaxDictionaries];
-  size_t prepared_count_ = 0;
+  PackDictionaries dictionaries_;
 };
 
 }  // namespace meridian

@@ -18,8 +18,8 @@ TEST(Status, DefaultIsOkWithEmptyMessage) {
 
 TEST(Status, EveryCodeHasItsOwnWord) {
   std::set<std::string> words;
-  for (uint16_t code = 0; code <= 16; ++code) words.insert(to_string(static_cast<StatusCode>(code)));
-  EXPECT_EQ(words.size(), 17u);
+  for (uint16_t code = 0; code <= 17; ++code) words.insert(to_string(static_cast<StatusCode>(code)));
+  EXPECT_EQ(words.size(), 18u);
   EXPECT_EQ(words.count("unknown"), 0u);
   EXPECT_STREQ(to_string(static_cast<StatusCode>(999)), "unknown");
 }
