@@ -16,12 +16,22 @@
 /// Threads: main. Memory: a record for each reference that points to something, from the pool "KnownRefs".
 
 #include <cstdint>
-#include <source_location>
 
 #include "meridian/core/pool.h"
 #include "meridian/core/tracked_ref.h"
 
 namespace meridian {
+
+/// A line of the program. As a default argument it is the caller's; clang 14 has no std::source_location.
+struct CallSite {
+  const char* file = "";
+  const char* function = "";
+  uint32_t line = 0;  ///< [from 1]
+  static constexpr CallSite current(const char* file = __builtin_FILE(), const char* function = __builtin_FUNCTION(),
+                                    uint32_t line = __builtin_LINE()) {
+    return {file, function, line};
+  }
+};
 
 /// Where a reference was last pointed at its object.
 struct RefHolder {
@@ -60,19 +70,17 @@ class KnownRefs {
 template <class T>
 class CountedRef {
  public:
-  explicit CountedRef(KnownRefs& known, T* object = nullptr, std::source_location at = std::source_location::current())
-      : known_(&known) {
+  explicit CountedRef(KnownRefs& known, T* object = nullptr, CallSite at = CallSite::current()) : known_(&known) {
     set(object, at);
   }
-  CountedRef(const CountedRef& other, std::source_location at = std::source_location::current())
-      : known_(other.known_) {
+  CountedRef(const CountedRef& other, CallSite at = CallSite::current()) : known_(other.known_) {
     set(other.get(), at);
   }
   CountedRef& operator=(const CountedRef&) = delete;  ///< set() knows the line, an operator would not
   ~CountedRef() { set(nullptr); }
 
   /// Points at `object`, or at nothing for null.
-  void set(T* object, std::source_location at = std::source_location::current()) {
+  void set(T* object, CallSite at = CallSite::current()) {
     reference_ = object;
     RefHolder* holder = known_->holders_.get(holder_);
     if (object == nullptr) {
@@ -85,7 +93,7 @@ class CountedRef {
       if (holder == nullptr) return;
       holder_ = known_->holders_.handle_of(*holder);
     }
-    *holder = {object, &reference_, at.file_name(), at.function_name(), at.line()};
+    *holder = {object, &reference_, at.file, at.function, at.line};
   }
   T* get() const { return reference_.get(); }
   T* operator->() const { return reference_.operator->(); }
