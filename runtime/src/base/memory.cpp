@@ -47,6 +47,7 @@ MemoryTracker& default_memory_tracker() {
 
 void MemorySource::attach(MemoryTracker& tracker) {
   MERIDIAN_ASSERT(tracker_ == nullptr, "a memory source is attached once");
+  if (tracker_ != nullptr) return;
   const std::lock_guard lock(tracker.mutex_);
   tracker_ = &tracker;
   previous_ = tracker.last_;
