@@ -15,8 +15,10 @@
 ///   registry.add_factory(Ladder::kKind, "LadderExtension", ladders);
 ///   registry.associate(hash_type("CExtensionDefLadder"), Ladder::kKind);
 ///   Thing thing;
-///   if (Extension* made = registry.create(hash_type("CExtensionDefLadder"), /*file=*/7))
-///   thing.extensions().add(*made); Ladder* ladder = thing.extensions().find<Ladder>();          // null if it has none
+///   if (Extension* made = registry.create(hash_type("CExtensionDefLadder"), /*file=*/7)) {
+///     thing.extensions().add(*made);
+///   }
+///   Ladder* ladder = thing.extensions().find<Ladder>();        // null if it has none
 ///
 /// An object's list is linked through the extensions themselves: attaching allocates nothing. Kinds below 32 have a bit
 /// in the object, so "it has none" needs no walk; give the frequent ones the low numbers.
@@ -104,6 +106,8 @@ class ExtensionList {
 
  private:
   Extension* walk(ExtensionKind kind) const;
+  /// False: it is not in this list.
+  bool take_out(Extension& extension);
   void take_out(Extension** link);
 
   Extension* first_ = nullptr;
