@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "meridian/core/pool.h"
+#include "meridian/core/tracked_ref.h"
 
 namespace {
 
@@ -136,6 +137,68 @@ void BM_pool_get(benchmark::State& state) {
   state.SetItemsProcessed(static_cast<int64_t>(state.iterations() * kHandles));
 }
 
+// --- tracked references: 1 000 to one object, a random one is let go and another takes its place -----------
+
+constexpr uint32_t kReferences = 1000;
+
+struct Ped : Trackable {};
+
+/// As engines of old did it: the object has a list of who holds it, from a pool; letting go walks the list.
+struct ListedPed {
+  struct Holder {
+    ListedPed** pointer = nullptr;
+    Holder* next = nullptr;
+  };
+  Holder* first = nullptr;
+};
+struct ListedRefs {
+  Pool<ListedPed::Holder> holders;
+  ListedRefs() { (void)holders.init({.name = "KnownRefs", .capacity = kReferences, .size_from = PoolSizeFrom::code}); }
+  void assign(ListedPed*& pointer, ListedPed* to) {
+    if (pointer != nullptr) {
+      for (ListedPed::Holder** link = &pointer->first; *link != nullptr; link = &(*link)->next) {
+        ListedPed::Holder* const holder = *link;
+        if (holder->pointer != &pointer) continue;
+        *link = holder->next;
+        holders.destroy(*holder);
+        break;
+      }
+    }
+    pointer = to;
+    if (to == nullptr) return;
+    ListedPed::Holder* const holder = holders.create();
+    *holder = {&pointer, to->first};
+    to->first = holder;
+  }
+};
+
+void BM_tracked_ref(benchmark::State& state) {
+  Ped ped;
+  std::vector<TrackedRef<Ped>> references(kReferences, TrackedRef<Ped>(&ped));
+  Random random;
+  for (auto _ : state) {
+    TrackedRef<Ped>& reference = references[random(kReferences)];
+    reference.reset();
+    reference = &ped;
+    benchmark::DoNotOptimize(reference.get());
+  }
+  state.SetItemsProcessed(state.iterations());
+}
+void BM_listed_ref(benchmark::State& state) {
+  ListedRefs refs;
+  ListedPed ped;
+  std::vector<ListedPed*> references(kReferences);
+  for (ListedPed*& reference : references) refs.assign(reference, &ped);
+  Random random;
+  for (auto _ : state) {
+    ListedPed*& reference = references[random(kReferences)];
+    refs.assign(reference, nullptr);
+    refs.assign(reference, &ped);
+    benchmark::DoNotOptimize(reference);
+  }
+  state.SetItemsProcessed(state.iterations());
+}
+
 BENCHMARK(BM_pool_fill_drain);
 BENCHMARK(BM_boost_fast_pool_fill_drain);
 BENCHMARK(BM_pmr_fill_drain);
@@ -147,6 +210,8 @@ BENCHMARK(BM_pmr_churn);
 BENCHMARK(BM_malloc_churn);
 BENCHMARK(BM_boost_object_pool_churn);
 BENCHMARK(BM_pool_get);
+BENCHMARK(BM_tracked_ref);
+BENCHMARK(BM_listed_ref);
 
 }  // namespace
 

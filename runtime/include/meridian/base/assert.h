@@ -2,6 +2,14 @@
 #pragma once
 /// Contract checks. A failed one is a fault in the calling program, never in data.
 /// On in debug and sanitizer builds (MERIDIAN_ENABLE_ASSERTS=1), gone otherwise.
+///
+///   set_assert_handler([](const char*, const char* message, const char* file, int line) {
+///     std::fprintf(stderr, "%s:%d: %s\n", file, line, message);
+///     return true;                                                    // stop here
+///   });
+///   MERIDIAN_ASSERT(2 + 2 == 4, "numbers are as they were");
+///
+/// Threads: any; the handler is called on the thread that failed.
 
 namespace meridian {
 

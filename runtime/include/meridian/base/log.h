@@ -4,11 +4,8 @@
 /// data, not faults of the program: one entity is left out, the rest goes on. What a caller must act on is a Status
 /// instead.
 ///
-///   set_log_sink({[](void*, const LogMessage& m) {
-///     std::fprintf(stderr, "%.*s\n", static_cast<int>(m.text.size()), m.text.data());
-///   }});
-///   const NameHash lamp = hash_name("lamp_3");
-///   log_message(LogLevel::warning, lamp, "archetype %s is missing", name_text(lamp).text);
+///   set_log_sink({[](void*, const LogMessage& message) { std::puts(std::string(message.text).c_str()); }});
+///   log_message(LogLevel::warning, hash_name("town"), "%s has %u lamps too many", "town", 3u);
 ///
 /// The runtime knows hashes, not texts. Where the host has texts (a mounted name table), it gives them here, and every
 /// message shows them.

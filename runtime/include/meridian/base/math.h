@@ -2,11 +2,12 @@
 #pragma once
 /// Vectors, rotations and boxes: plain data, and the few operations that placing entities needs. Right-handed, +Z up.
 ///
-///   const Transform at = ...;
+///   const Transform at{.position = {10, 20, 0, 1}};
 ///   const Vec3 corner = at.point({1, 0, 0});   // from the entity's space to the world
 ///
 /// Values that are stored come out the same on every machine: IEEE numbers, a fixed order of operations, nothing of
-/// libm but sqrt. Code that includes this is built with -ffp-contract=off.
+/// libm but sqrt. Code that includes this is built with -ffp-contract=off. That is why no maths library stands behind
+/// it: theirs may differ in the last bit from one processor to the next. Where SIMD pays, it goes through Highway.
 ///
 /// Threads: immutable.
 
@@ -15,6 +16,12 @@
 #include <cstdint>
 
 namespace meridian {
+
+/// A point, direction or size on the ground plane.
+struct Vec2 {
+  float x = 0, y = 0;
+  friend constexpr bool operator==(const Vec2&, const Vec2&) = default;
+};
 
 /// A point, direction or size.
 struct Vec3 {
@@ -40,6 +47,40 @@ struct Aabb {
   friend constexpr bool operator==(const Aabb&, const Aabb&) = default;
 };
 
+/// An axis-aligned rectangle on the ground plane. Valid: min <= max on each axis.
+struct Rect {
+  Vec2 min, max;
+  friend constexpr bool operator==(const Rect&, const Rect&) = default;
+};
+
+constexpr Vec3 operator+(const Vec3& a, const Vec3& b) { return {a.x + b.x, a.y + b.y, a.z + b.z}; }
+constexpr Vec3 operator-(const Vec3& a, const Vec3& b) { return {a.x - b.x, a.y - b.y, a.z - b.z}; }
+constexpr Vec3 operator*(const Vec3& v, float scale) { return {v.x * scale, v.y * scale, v.z * scale}; }
+
+constexpr float dot(const Vec3& a, const Vec3& b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+/// Swapped arguments give the same bits with other signs.
+constexpr Vec3 cross(const Vec3& a, const Vec3& b) {
+  return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+}
+/// In double precision, where the squares of no finite vector overflow.
+inline double length(const Vec3& v) {
+  const double x = v.x, y = v.y, z = v.z;
+  return std::sqrt(x * x + y * y + z * z);
+}
+/// The same direction with length 1; zero for what has none (zero, infinite, NaN).
+inline Vec3 normalize(const Vec3& v) {
+  const double l = length(v);
+  if (!(l > 0 && l < 1e300)) return {};
+  return {static_cast<float>(v.x / l), static_cast<float>(v.y / l), static_cast<float>(v.z / l)};
+}
+/// Component by component; `a` where `b` is NaN.
+constexpr Vec3 min(const Vec3& a, const Vec3& b) {
+  return {b.x < a.x ? b.x : a.x, b.y < a.y ? b.y : a.y, b.z < a.z ? b.z : a.z};
+}
+constexpr Vec3 max(const Vec3& a, const Vec3& b) {
+  return {b.x > a.x ? b.x : a.x, b.y > a.y ? b.y : a.y, b.z > a.z ? b.z : a.z};
+}
+
 /// Where an entity is: `x`, `y` and `z` are the images of its axes, scale included, `position` that of its origin.
 /// What is left over in the columns holds the scale, so that the rotation can be had back: x and y in y.w, z in z.w.
 struct Transform {
@@ -58,6 +99,7 @@ static_assert(sizeof(Transform) == 64);
 
 /// By its bits, so that no compiler option can assume it away.
 constexpr bool is_finite(float v) { return (std::bit_cast<uint32_t>(v) & 0x7F800000u) != 0x7F800000u; }
+constexpr bool is_finite(const Vec2& v) { return is_finite(v.x) && is_finite(v.y); }
 constexpr bool is_finite(const Vec3& v) { return is_finite(v.x) && is_finite(v.y) && is_finite(v.z); }
 constexpr bool is_finite(const Quat& q) { return is_finite(q.x) && is_finite(q.y) && is_finite(q.z) && is_finite(q.w); }
 

@@ -3,7 +3,7 @@
 /// How the runtime reports bad data and a bad environment: by value, without exceptions, allocation or printing.
 ///
 ///   Result<Resource> opened = open_resource(bytes, {.kind = kind_of("IMAP")});
-///   if (!opened.ok()) log(opened.status().message, opened.status().detail);
+///   if (!opened.ok()) std::printf("%s (%llu)", opened.status().message, 0ull + opened.status().detail);
 
 #include <cstdint>
 #include <utility>

@@ -167,9 +167,7 @@ class Decorators {
     Node* first = nullptr;
     uint32_t count = 0;
   };
-  static Holder* holder_of(const Extensible& object) {
-    return static_cast<Holder*>(object.extensions().find(kDecoratorExtension));
-  }
+  static Holder* holder_of(const Extensible& object) { return object.extensions().find<Holder>(kDecoratorExtension); }
   static Node* find(const Extensible& object, NameHash key);
   /// The object's decorators, if it has any, are in these pools.
   bool may_hold(const Extensible& object) const;

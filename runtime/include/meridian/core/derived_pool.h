@@ -6,10 +6,10 @@
 ///   struct Entity { virtual ~Entity() = default; };
 ///   struct Door : Entity { float angle = 0; };
 ///   DerivedPool<Entity> entities;
-///   entities.register_type<Door>();                       // before init(), so that the slots are large enough
+///   entities.register_type<Door>();                    // before init(), so that the slots are large enough
 ///   Status ready = entities.init({.name = "Entity", .capacity = 100});
 ///   Door* door = entities.create<Door>();
-///   entities.destroy(*door);                              // by the virtual destructor
+///   entities.destroy(*door);                           // by the virtual destructor
 ///
 /// All else is as in core/pool.h. Threads: as there. Memory: one block in init(); see largest_bytes().
 

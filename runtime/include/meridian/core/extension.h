@@ -3,22 +3,20 @@
 /// Optional parts of objects. What only some entities need (a ladder, a light, decorators) hangs on them as an
 /// extension, so that an entity itself stays small.
 ///
+///   constexpr ExtensionKind kLadder{3};
 ///   struct Ladder final : Extension {
-///     static constexpr ExtensionKind kKind{3};
-///     Ladder() : Extension(kKind) {}
+///     Ladder() : Extension(kLadder) {}
 ///     float height = 0;
 ///   };
 ///   struct Thing : Extensible {};
 ///   PoolFactory<Ladder, Extension> ladders;
 ///   Status ready = ladders.init({.name = "LadderExtension", .capacity = 500});
 ///   ExtensionRegistry registry;
-///   registry.add_factory(Ladder::kKind, "LadderExtension", ladders);
-///   registry.associate(hash_type("CExtensionDefLadder"), Ladder::kKind);
+///   registry.add_factory(kLadder, "LadderExtension", ladders);
+///   registry.associate(hash_type("CExtensionDefLadder"), kLadder);
 ///   Thing thing;
-///   if (Extension* made = registry.create(hash_type("CExtensionDefLadder"), /*file=*/7)) {
-///     thing.extensions().add(*made);
-///   }
-///   Ladder* ladder = thing.extensions().find<Ladder>();        // null if it has none
+///   if (Extension* made = registry.create(hash_type("CExtensionDefLadder"), /*file=*/7)) thing.extensions().add(*made);
+///   Ladder* ladder = thing.extensions().find<Ladder>(kLadder);          // null if it has none
 ///
 /// An object's list is linked through the extensions themselves: attaching allocates nothing. Kinds below 32 have a bit
 /// in the object, so "it has none" needs no walk; give the frequent ones the low numbers.
@@ -95,10 +93,10 @@ class ExtensionList {
     if (kind.id < kMaskedExtensionKinds && (mask_ >> kind.id & 1) == 0) return nullptr;
     return walk(kind);
   }
-  /// The same, by a class with a kKind.
+  /// The same, as what it is. Requires: extensions of that kind are T's.
   template <class T>
-  T* find() const {
-    return static_cast<T*>(find(T::kKind));
+  T* find(ExtensionKind kind) const {
+    return static_cast<T*>(find(kind));
   }
   Extension* first() const { return first_; }
   bool empty() const { return first_ == nullptr; }

@@ -3,8 +3,9 @@
 /// A reference to an element of a pool that outlives the element: a slot, and how often the slot was used. A handle is
 /// kept across calls and frames where a pointer may not be; the pool says whether it is still good (core/pool.h).
 ///
-///   Handle<Entity> lamp = entities.handle_of(*entity);
-///   if (Entity* still = entities.get(lamp)) ...            // null once it was destroyed, for ever
+///   struct Entity;
+///   Handle<Entity> lamp{.generation = 1, .slot = 17};        // Pool::handle_of gives such a value
+///   if (lamp) lamp = {};                                     // null
 ///
 /// Threads: immutable. A value of 8 bytes; all zero is null.
 

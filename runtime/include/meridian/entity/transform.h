@@ -7,8 +7,7 @@
 /// orientation itself. A turn by +90 degrees about z takes the entity's (1, 0, 0) to the world's (0, 1, 0):
 ///
 ///   Placed a = place_entity({.rotation = {0, 0, -0.70710678f, 0.70710678f}});                      // plain entity
-///   Placed b = place_entity({.rotation = {0, 0, 0.70710678f, 0.70710678f}, .is_interior = true});  // interior
-///   instance
+///   Placed b = place_entity({.rotation = {0, 0, 0.70710678f, 0.70710678f}, .is_interior = true});  // in an MLO
 ///
 /// Most things stand upright: unless something asks for more, only the heading of a rotation is kept.
 ///

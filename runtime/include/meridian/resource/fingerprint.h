@@ -4,6 +4,12 @@
 ///
 /// A fingerprint hashes a canonical text (names, types, ids, offsets, defaults, attributes), never the bytes or docs of
 /// a binary schema, which change with paths and comments.
+///
+///   if (verify_schema(current_schema).ok() && layout_fingerprint(current_schema) != resource.layout_fingerprint()) {
+///     use(convert_resource(bytes, schema_of_file, current_schema));
+///   }
+///
+/// Threads: reentrant. Memory: none.
 
 #include <cstddef>
 #include <cstdint>

@@ -2,7 +2,7 @@
 #pragma once
 /// A pack (.mpk): many resources in one file, found by kind and name, laid out in the order of streaming.
 ///
-///   [header, 64 bytes][entries, stored ones at multiples of 64][table: FlatBuffer PackIndex]
+///  [header, 64 bytes][entries, stored ones at multiples of 64][table: FlatBuffer PackIndex]
 ///
 /// open_pack() checks header and table once, and so every place that the table names. Entries that are stored as they
 /// are can be used where they lie in the mapped file; compressed ones are read by resource/pack_decompressor.h.

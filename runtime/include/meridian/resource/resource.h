@@ -2,7 +2,7 @@
 #pragma once
 /// A compiled resource: a FlatBuffer that is used where it lies, behind it tool data, at the end a 32-byte trailer.
 ///
-///   [payload: FlatBuffer of the root][0..15 zero bytes][info: FlatBuffer ResourceInfo][0..15 zero bytes][trailer]
+///  [payload: FlatBuffer of the root][0..15 zero bytes][info: FlatBuffer ResourceInfo][0..15 zero bytes][trailer]
 ///
 /// open_resource() checks everything once; afterwards reading is plain pointer arithmetic through the accessors that
 /// flatc generates:

@@ -11,7 +11,7 @@
 ///   links.resize(link_map(in, links).value());
 ///   std::vector<EntityDesc> descs(in.archetypes.size());
 ///   describe_map(in, links, descs, {});
-///   ... spans as large as block_counts(descs.size()) says ...
+///   // scratch and blocks: spans as large as block_counts(descs.size()) says
 ///   build_blocks(descs, scratch, blocks);
 ///
 /// Threads: reentrant; all memory is the caller's.

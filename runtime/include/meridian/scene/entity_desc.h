@@ -4,7 +4,7 @@
 /// EntityDesc, one structure each, for things that move; lanes, structures of arrays of 16, for what maps place.
 ///
 ///   const uint16_t mask = visibility_mask(entity_flags, archetype_flags);
-///   if ((mask & kReflectionMask) != 0) ...   // drawn into at least one kind of reflection
+///   const bool is_reflected = (mask & kReflectionMask) != 0;   // drawn into at least one kind of reflection
 ///
 /// A descriptor whose distance is 0 can never be visible: filler, and entities that were left out.
 ///

@@ -4,8 +4,8 @@
 /// searched where it lies.
 ///
 ///   uint32_t found[256];
-///   const uint32_t count = query_sphere(index.streaming_tree(), camera, 30.0f, found);
-///   for (uint32_t i = 0; i < count && i < 256; ++i) request(index.maps()[found[i]]);
+///   const uint32_t count = query_sphere(world.streaming_tree(), camera, 30.0f, found);
+///   for (uint32_t i = 0; i < count && i < 256; ++i) request(world.maps()[found[i]]);
 ///
 /// A node holds up to 16 boxes as six runs of 16 floats, so that one pass without branches tests them all. Nodes stand
 /// level by level. Boxes are closed: what only touches is found. There is no root cell that a box could lie outside of.

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// Names that the examples in public headers leave open: the caller's bytes, packs, maps. Declared, never defined; the
+/// examples are compiled and not linked.
+
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "meridian/meridian.h"
+#include "meridian/schemas/imap_generated.h"
+#include "meridian/schemas/ityp_generated.h"
+
+using namespace meridian;  // NOLINT(google-build-using-namespace): examples are written for readers inside it
+
+extern std::span<const std::byte> bytes, mapped_file, schema_of_file, current_schema;
+extern std::span<std::byte> memory;
+extern Allocator& allocator;
+extern const Pack& pack;
+extern const PackEntry* entry;
+extern const WorldIndex& world;
+extern const Vec3 camera;
+extern const schema::ArchetypeDef& definition;
+extern const schema::EntityDef& entity;
+extern const schema::MapData* map;
+extern const Resource& resource;
+extern std::vector<const ArchetypeTraits*> archetypes;
+extern std::vector<LodParent> parents;
+extern std::span<std::byte> scratch;
+extern BlockSpans blocks;
+extern uint32_t entity_flags, archetype_flags;
+template <class T>
+void use(const T& value);
+void request(const MapSlot& map);
+void request_types(NameHash types);
