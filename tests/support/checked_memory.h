@@ -32,9 +32,8 @@ class CheckedMemory final : public Allocator {
     const std::lock_guard lock(mutex_);
     if (left_ == 0) return nullptr;
     if (left_ > 0) --left_;
-    const size_t rounded = (bytes + alignment - 1) / alignment * alignment;
-    void* const pointer = std::aligned_alloc(alignment < sizeof(void*) ? sizeof(void*) : alignment,
-                                             rounded == 0 ? sizeof(void*) : (rounded + 7) / 8 * 8);
+    const size_t multiple = alignment < sizeof(void*) ? sizeof(void*) : alignment;
+    void* const pointer = std::aligned_alloc(multiple, bytes / multiple * multiple + multiple);
     blocks_[pointer] = {bytes, alignment};
     bytes_ += bytes;
     if (bytes_ > peak_bytes_) peak_bytes_ = bytes_;

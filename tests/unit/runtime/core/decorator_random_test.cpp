@@ -97,7 +97,7 @@ TEST(DecoratorsRandom, DoAsListsOfPairs) {
     ASSERT_TRUE(d.begin_session({.decorators = decorators, .decorated_objects = objects}).ok());
     Model model(decorators, objects, peds.size());
     uint32_t refused = 0;
-    for (int i = 0; i < 40000; ++i) {
+    for (int i = 0; i < 35000; ++i) {
       const size_t p = random() % peds.size();
       const auto k = static_cast<uint32_t>(random() % kKeys);
       const auto number = static_cast<uint32_t>(random() % 100);
@@ -159,6 +159,7 @@ TEST(DecoratorsRandom, DoAsListsOfPairs) {
         }
       }
       ASSERT_EQ(d.used(), model.used());
+      if (i % 3 != 0) continue;
       Entries listed(16);
       size_t found = 0;
       ASSERT_TRUE(d.list(*peds[p], listed, found).ok());

@@ -84,11 +84,11 @@ TEST(ExtensionList, FindsByClass) {
   Thing thing;
   Ladder ladder;
   Smoke smoke;
-  EXPECT_EQ(thing.extensions().find<Ladder>(), nullptr);
+  EXPECT_EQ(thing.extensions().find<Ladder>(Ladder::kKind), nullptr);
   thing.extensions().add(ladder);
   thing.extensions().add(smoke);
-  EXPECT_EQ(thing.extensions().find<Ladder>(), &ladder);
-  EXPECT_EQ(thing.extensions().find<Smoke>(), &smoke);
+  EXPECT_EQ(thing.extensions().find<Ladder>(Ladder::kKind), &ladder);
+  EXPECT_EQ(thing.extensions().find<Smoke>(Smoke::kKind), &smoke);
   thing.extensions().clear();
 }
 
@@ -114,7 +114,7 @@ TEST(ExtensionList, UnlinkHandsBackAndClearDestroys) {
     EXPECT_EQ(ladders.pool().used(), 3u);
     thing.extensions().destroy(*c);
     EXPECT_EQ(ladders.pool().used(), 2u);
-    EXPECT_EQ(thing.extensions().find<Ladder>(), a);
+    EXPECT_EQ(thing.extensions().find<Ladder>(Ladder::kKind), a);
     thing.extensions().add(*b);  // may come back
     thing.extensions().clear();
     EXPECT_EQ(ladders.pool().used(), 0u);
@@ -136,7 +136,7 @@ struct Curious final : Extension {
   ~Curious() override {
     if (thing == nullptr) return;
     was_there = thing->extensions().has(kind()) || thing->extensions().find(kind()) != nullptr;
-    saw_ladder = thing->extensions().find<Ladder>() != nullptr;
+    saw_ladder = thing->extensions().find<Ladder>(Ladder::kKind) != nullptr;
   }
   Thing* thing;
   static inline bool was_there = true, saw_ladder = false;
@@ -167,7 +167,7 @@ TEST(ExtensionList, CopiesAreInNoListAndOfNoFactory) {
   EXPECT_EQ(copy.next(), nullptr);
   other.extensions().add(copy);
   copy = ladder;
-  EXPECT_EQ(other.extensions().find<Ladder>(), &copy);
+  EXPECT_EQ(other.extensions().find<Ladder>(Ladder::kKind), &copy);
   other.extensions().clear();
   thing.extensions().clear();
 }
@@ -307,7 +307,7 @@ TEST(ExtensionList, OperationsOfAFrameDoNotAllocate) {
     thing.extensions().add(any);
     EXPECT_TRUE(thing.extensions().has(any.kind()));
     thing.extensions().unlink(any);
-    thing.extensions().destroy(*thing.extensions().find<Ladder>());
+    thing.extensions().destroy(*thing.extensions().find<Ladder>(Ladder::kKind));
   }
   EXPECT_EQ(test::allocation_count() - before, 0u);
 }

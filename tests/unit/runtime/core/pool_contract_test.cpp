@@ -239,9 +239,10 @@ TEST(PoolContract, ConstructorsAndDestructorsMayUseThePool) {
   EXPECT_EQ(pool.used(), 0u);
   EXPECT_NE(Parent::own, handle);  // the last that died was the youngest
   EXPECT_EQ(pool.get(Parent::own), nullptr);
-  ASSERT_NE(pool.create(pool, 9), nullptr);
+  Parent* const second = pool.create(pool, 9);
+  ASSERT_NE(second, nullptr);
   EXPECT_EQ(pool.try_create(pool, 0), nullptr);
-  pool.clear();
+  pool.destroy(*second);
   EXPECT_EQ(pool.used(), 0u);
 }
 
