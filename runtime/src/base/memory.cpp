@@ -47,6 +47,7 @@ MemoryTracker& default_memory_tracker() {
 
 void MemorySource::attach(MemoryTracker& tracker) {
   MERIDIAN_ASSERT(tracker_ == nullptr, "a memory source is attached once");
+  if (tracker_ != nullptr) return;
   const std::lock_guard lock(tracker.mutex_);
   tracker_ = &tracker;
   previous_ = tracker.last_;
@@ -102,12 +103,7 @@ TrackedAllocator::TrackedAllocator(const char* name, MemoryTracker& tracker, All
   attach(tracker);
 }
 
-TrackedAllocator::~TrackedAllocator() {
-  MERIDIAN_ASSERT(bytes_.load(std::memory_order_relaxed) == 0, "an allocation class outlives what it gave");
-  detach();
-}
-
-void* TrackedAllocator::allocate(size_t bytes, size_t alignment) {
+void* TrackedAllocator::take(size_t bytes, size_t alignment) {
   void* const pointer = parent_.allocate(bytes, alignment);
   if (pointer == nullptr) return nullptr;
   raise(peak_count_, count_.fetch_add(1, std::memory_order_relaxed) + 1);
@@ -115,14 +111,14 @@ void* TrackedAllocator::allocate(size_t bytes, size_t alignment) {
   return pointer;
 }
 
-void TrackedAllocator::deallocate(void* pointer, size_t bytes, size_t alignment) {
+void TrackedAllocator::give_back(void* pointer, size_t bytes, size_t alignment) {
   if (pointer == nullptr) return;
   count_.fetch_sub(1, std::memory_order_relaxed);
   bytes_.fetch_sub(bytes, std::memory_order_relaxed);
   parent_.deallocate(pointer, bytes, alignment);
 }
 
-MemoryRow TrackedAllocator::memory_row() const {
+MemoryRow TrackedAllocator::row() const {
   return {.name = name_,
           .within = parent_.memory_class(),
           .kind = MemoryKind::allocations,

@@ -84,6 +84,13 @@ Decorators::Node* Decorators::find(const Extensible& object, NameHash key) {
   return node;
 }
 
+bool Decorators::may_hold(const Extensible& object) const {
+  const Holder* const holder = holder_of(object);
+  const bool is_ours = holder == nullptr || holder->owner == this;
+  MERIDIAN_ASSERT(is_ours, "an object has decorators of one Decorators");
+  return is_ours;
+}
+
 Decorators::Holder* Decorators::hold(Extensible& object) {
   if (Holder* const holder = holder_of(object)) return holder;
   Holder* const holder = holders_.pool().create();
@@ -107,6 +114,7 @@ void Decorators::free_values(Holder& holder) {
 Status Decorators::set(Extensible& object, NameHash key, DecoratorValue value) {
   MERIDIAN_ASSERT(is_in_session_, "decorators live in a session");
   if (const Status status = registry_.check(key, value.kind()); !status.ok()) return status;
+  if (!may_hold(object)) return {StatusCode::in_use, "the object has decorators of another Decorators", 0, key};
   if (Node* const known = find(object, key)) {
     known->entry.value = value;
     return {};
@@ -178,7 +186,7 @@ bool Decorators::remove(Extensible& object, NameHash key) {
     Node* const node = *link;
     if (node->entry.key != key) continue;
     *link = node->next;
-    values_.destroy(*node);
+    holder->owner->values_.destroy(*node);
     if (--holder->count == 0) object.extensions().destroy(*holder);
     return true;
   }
@@ -195,6 +203,7 @@ Status Decorators::replace_all(Extensible& object, std::span<const DecoratorEntr
   for (const DecoratorEntry& entry : entries) {
     if (const Status status = registry_.check(entry.key, entry.value.kind()); !status.ok()) return status;
   }
+  if (!may_hold(object)) return {StatusCode::in_use, "the object has decorators of another Decorators"};
   const Holder* const holder = holder_of(object);
   const uint64_t own = holder != nullptr ? holder->count : 0;
   if (entries.size() > values_.capacity() - values_.used() + own) {

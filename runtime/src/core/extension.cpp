@@ -35,11 +35,17 @@ void ExtensionList::take_out(Extension** link) {
   }
 }
 
-void ExtensionList::unlink(Extension& extension) {
+bool ExtensionList::take_out(Extension& extension) {
   Extension** link = &first_;
   while (*link != nullptr && *link != &extension) link = &(*link)->next_;
-  MERIDIAN_ASSERT(*link != nullptr, "the extension is not in this list");
-  if (*link != nullptr) take_out(link);
+  if (*link == nullptr) return false;
+  take_out(link);
+  return true;
+}
+
+void ExtensionList::unlink(Extension& extension) {
+  [[maybe_unused]] const bool was_here = take_out(extension);
+  MERIDIAN_ASSERT(was_here, "the extension is not in this list");
 }
 
 Extension* ExtensionList::unlink(ExtensionKind kind) {
@@ -49,7 +55,9 @@ Extension* ExtensionList::unlink(ExtensionKind kind) {
 }
 
 void ExtensionList::destroy(Extension& extension) {
-  unlink(extension);
+  const bool was_here = take_out(extension);
+  MERIDIAN_ASSERT(was_here, "the extension is not in this list");
+  if (!was_here) return;  // another list still holds it
   MERIDIAN_ASSERT(extension.factory_ != nullptr, "an extension of no factory is the caller's to destroy");
   if (extension.factory_ != nullptr) extension.factory_->destroy(extension);
 }

@@ -30,7 +30,7 @@ void PoolBase::count_peak() {
   if (enters && config_.on_red_zone != nullptr) config_.on_red_zone(config_.user, *this);
 }
 
-void PoolBase::reset_peak() {
+void PoolBase::count_from_now() {
   store(peak_, used());
   store(denied_, uint64_t{0});
   store(said_full_, false);

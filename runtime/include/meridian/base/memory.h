@@ -114,14 +114,22 @@ class TrackedAllocator final : public Allocator, public MemorySource {
   TrackedAllocator(const char* name, MemoryTracker& tracker, Allocator& parent = default_allocator());
   TrackedAllocator(const TrackedAllocator&) = delete;
   TrackedAllocator& operator=(const TrackedAllocator&) = delete;
-  ~TrackedAllocator() override;
+  // All inline: the runtime has no RTTI, and programs that have need this class's in their own objects.
+  ~TrackedAllocator() override {
+    MERIDIAN_ASSERT(bytes_.load(std::memory_order_relaxed) == 0, "an allocation class outlives what it gave");
+    detach();
+  }
 
-  [[nodiscard]] void* allocate(size_t bytes, size_t alignment) override;
-  void deallocate(void* pointer, size_t bytes, size_t alignment) override;
+  [[nodiscard]] void* allocate(size_t bytes, size_t alignment) override { return take(bytes, alignment); }
+  void deallocate(void* pointer, size_t bytes, size_t alignment) override { give_back(pointer, bytes, alignment); }
   const char* memory_class() const override { return name_; }
-  MemoryRow memory_row() const override;
+  MemoryRow memory_row() const override { return row(); }
 
  private:
+  void* take(size_t bytes, size_t alignment);
+  void give_back(void* pointer, size_t bytes, size_t alignment);
+  MemoryRow row() const;
+
   Allocator& parent_;
   const char* name_;
   std::atomic<uint64_t> count_{0}, peak_count_{0}, bytes_{0}, peak_bytes_{0};

@@ -8,7 +8,7 @@
 ///   Ped ped;
 ///   CountedRef<Ped> driver(known, &ped);                 // remembers this line
 ///   known.for_each(&ped, [](void*, const RefHolder& holder) {
-///     std::printf("held by %s:%u\n", holder.at.file, holder.at.line);
+///     std::printf("held by %s:%u\n", holder.file, holder.line);
 ///   });
 ///
 /// Behaves like TrackedRef otherwise. A full KnownRefs pool says so once; such references work, and are not listed.
@@ -22,14 +22,13 @@
 
 namespace meridian {
 
-/// A place in the program, for default arguments: the caller's.
-/// (std::source_location; clang 14 has none with this standard library.)
+/// A line of the program. As a default argument it is the caller's; clang 14 has no std::source_location.
 struct CallSite {
   const char* file = "";
   const char* function = "";
   uint32_t line = 0;  ///< [from 1]
-  static constexpr CallSite here(const char* file = __builtin_FILE(), const char* function = __builtin_FUNCTION(),
-                                 uint32_t line = __builtin_LINE()) {
+  static constexpr CallSite current(const char* file = __builtin_FILE(), const char* function = __builtin_FUNCTION(),
+                                    uint32_t line = __builtin_LINE()) {
     return {file, function, line};
   }
 };
@@ -38,7 +37,9 @@ struct CallSite {
 struct RefHolder {
   const Trackable* object = nullptr;
   const TrackedRefBase* reference = nullptr;
-  CallSite at;
+  const char* file = "";
+  const char* function = "";
+  uint32_t line = 0;  ///< [from 1]
 };
 
 /// All holders that are known. Outlives the references made with it.
@@ -69,15 +70,17 @@ class KnownRefs {
 template <class T>
 class CountedRef {
  public:
-  explicit CountedRef(KnownRefs& known, T* object = nullptr, CallSite at = CallSite::here()) : known_(&known) {
+  explicit CountedRef(KnownRefs& known, T* object = nullptr, CallSite at = CallSite::current()) : known_(&known) {
     set(object, at);
   }
-  CountedRef(const CountedRef& other, CallSite at = CallSite::here()) : known_(other.known_) { set(other.get(), at); }
+  CountedRef(const CountedRef& other, CallSite at = CallSite::current()) : known_(other.known_) {
+    set(other.get(), at);
+  }
   CountedRef& operator=(const CountedRef&) = delete;  ///< set() knows the line, an operator would not
   ~CountedRef() { set(nullptr); }
 
   /// Points at `object`, or at nothing for null.
-  void set(T* object, CallSite at = CallSite::here()) {
+  void set(T* object, CallSite at = CallSite::current()) {
     reference_ = object;
     RefHolder* holder = known_->holders_.get(holder_);
     if (object == nullptr) {
@@ -90,7 +93,7 @@ class CountedRef {
       if (holder == nullptr) return;
       holder_ = known_->holders_.handle_of(*holder);
     }
-    *holder = {object, &reference_, at};
+    *holder = {object, &reference_, at.file, at.function, at.line};
   }
   T* get() const { return reference_.get(); }
   T* operator->() const { return reference_.operator->(); }

@@ -71,7 +71,7 @@ struct DecoratorEntry {
   friend constexpr bool operator==(const DecoratorEntry&, const DecoratorEntry&) = default;
 };
 
-/// Which names there are, and of which kind. Memory: 12 KiB, inside.
+/// Which names there are, and of which kind. Memory: 8 KiB, inside.
 class DecoratorRegistry {
  public:
   static constexpr uint32_t kMaxKeys = 512;
@@ -123,7 +123,8 @@ class Decorators {
   void end_session();
   bool in_session() const { return is_in_session_; }
 
-  /// Sets or replaces. Requires: a session.
+  /// Sets or replaces.
+  /// Requires: a session; the object has no decorators of another Decorators (asserted; otherwise in_use).
   /// Errors: not_found (unregistered), wrong_kind, out_of_slots (a pool is full; nothing changed). `name` is the key.
   Status set(Extensible& object, NameHash key, DecoratorValue value);
 
@@ -144,8 +145,9 @@ class Decorators {
   /// Requires: no key twice (asserted: the last wins otherwise). Errors: as set.
   Status replace_all(Extensible& object, std::span<const DecoratorEntry> entries);
 
-  /// Copies what the object has; the order is that of setting, latest first. If `out` is too small, it is filled and
-  /// `found` is still the full number. Errors: too_small when found > out.size().
+  /// Copies what the object has; the order is that of setting, latest first, where a name that is set again keeps its
+  /// place. If `out` is too small, it is filled and `found` is still the full number.
+  /// Errors: too_small when found > out.size().
   Status list(const Extensible& object, std::span<DecoratorEntry> out, size_t& found) const;
 
   uint32_t used() const { return values_.used(); }  ///< decorators on all objects [count]
@@ -169,6 +171,8 @@ class Decorators {
   };
   static Holder* holder_of(const Extensible& object) { return object.extensions().find<Holder>(kDecoratorExtension); }
   static Node* find(const Extensible& object, NameHash key);
+  /// The object's decorators, if it has any, are in these pools.
+  bool may_hold(const Extensible& object) const;
   /// The object's holder, made if it has none; null if the pool is full.
   Holder* hold(Extensible& object);
   void free_values(Holder& holder);

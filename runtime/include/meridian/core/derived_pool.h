@@ -39,11 +39,12 @@ class DerivedPool final : public BasicPool<Base, detail::FlatSlots<0>, Threading
   }
 
   /// Makes a D, or returns null without a word if there is no free slot.
-  /// Requires: D is no larger than the largest registered type (asserted; otherwise null).
+  /// Requires: D was registered, or is no larger and no stricter aligned than what was (asserted; otherwise null).
   template <class D, class... Arguments>
   D* try_create(Arguments&&... arguments) {
     static_assert(std::is_base_of_v<Base, D>);
-    const bool fits = sizeof(D) <= this->slots_.stride() && alignof(D) <= this->slots_.alignment();
+    const size_t stride = this->slots_.stride();
+    const bool fits = sizeof(D) <= stride && alignof(D) <= this->slots_.alignment() && stride % alignof(D) == 0;
     MERIDIAN_ASSERT(fits, "a type that is larger than the pool's slots was not registered");
     return fits ? this->template make<D>(std::forward<Arguments>(arguments)...) : nullptr;
   }

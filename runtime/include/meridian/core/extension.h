@@ -43,7 +43,8 @@ inline constexpr uint32_t kMaskedExtensionKinds = 32;
 /// Base of all extensions. Copies are in no list.
 class Extension {
  public:
-  virtual ~Extension() = default;
+  /// Requires: in no list (asserted).
+  virtual ~Extension() { MERIDIAN_ASSERT(!is_listed_, "an extension is taken out of its list before it dies"); }
   ExtensionKind kind() const { return kind_; }
   /// The next in the object's list, or null.
   Extension* next() const { return next_; }
@@ -104,6 +105,8 @@ class ExtensionList {
 
  private:
   Extension* walk(ExtensionKind kind) const;
+  /// False: it is not in this list.
+  bool take_out(Extension& extension);
   void take_out(Extension** link);
 
   Extension* first_ = nullptr;

@@ -66,9 +66,11 @@ class SiloFactory final : public Factory<Base> {
     if (silos_ != nullptr) allocator_->deallocate(silos_, table_bytes(files_), alignof(Silo));
   }
 
-  /// Makes room for the arrays of files in slots [0, files). Requires: called once. Errors: out_of_memory.
+  /// Makes room for the arrays of files in slots [0, files). Requires: called once (asserted; otherwise in_use).
+  /// Errors: out_of_memory.
   Status init(uint32_t files, Allocator& allocator = default_allocator()) {
     MERIDIAN_ASSERT(silos_ == nullptr, "a factory is initialised once");
+    if (silos_ != nullptr) return {StatusCode::in_use, "a factory is initialised once", 0};
     silos_ = static_cast<Silo*>(allocator.allocate(table_bytes(files), alignof(Silo)));
     if (silos_ == nullptr) return {StatusCode::out_of_memory, "no memory for a table of silos; detail = files", files};
     allocator_ = &allocator;

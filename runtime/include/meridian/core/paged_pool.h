@@ -19,10 +19,14 @@ template <class T, class Threading = OwnerThread>
 class PagedPool final : public BasicPool<T, detail::PagedSlots<sizeof(T), alignof(T)>, Threading> {
  public:
   /// `config.capacity` is the limit, `page` the number of elements in a page. Allocates the table, no page yet.
-  /// Requires: page is a power of two (asserted). Errors: as Pool::init.
+  /// Requires: page is a power of two (asserted; otherwise bad_value). Errors: as Pool::init.
   Status init(const PoolConfig& config, uint32_t page, Allocator& allocator = default_allocator()) {
     MERIDIAN_ASSERT(page != 0 && (page & (page - 1)) == 0, "a page holds a power of two of elements");
     if (const Status status = this->check(config); !status.ok()) return status;
+    if (page == 0 || (page & (page - 1)) != 0) {
+      return {StatusCode::bad_value, "a page holds a power of two of elements; detail = that number", page,
+              hash_name(config.name)};
+    }
     return this->finish(config, sizeof(T),
                         this->slots_.init(config.capacity, page, this->first_generation(config), allocator), allocator);
   }

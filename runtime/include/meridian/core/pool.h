@@ -18,9 +18,8 @@
 /// builds report whoever touches them.
 ///
 /// Threads: by the last template argument, OwnerThread or Locked (core/pool_base.h).
-/// Memory:  one block in init(): capacity * (sizeof(T) rounded up to its alignment and to 8, + 8) bytes. Elements that
-/// were
-///          never used are not touched.
+/// Memory:  one block in init(): capacity * (sizeof(T) rounded up to its alignment and to 8, + 8) + 32 bytes. Elements
+///          that were never used are not touched.
 /// Source:  own. Generations that are odd in use and even when free are an old trick; why not a byte of flags beside
 ///          them: docs/architecture.md#pools.
 
@@ -53,7 +52,7 @@ class BasicPool : public PoolBase {
     allocator_ = nullptr;
     config_.capacity = 0;
     head_ = tail_ = end_ = nullptr;
-    count_slots(0, 0, 0);
+    count_nothing();
   }
 
   /// Makes an element, or returns null without a word if there is no free slot.
@@ -123,8 +122,9 @@ class BasicPool : public PoolBase {
     return flags(slot) == (handle & 0xFF) ? pointer(slot) : nullptr;
   }
   /// What the low 8 bits of a packed handle must be now: kFree is set while the slot is free; the other seven bits
-  /// count uses of the slot from 1 to 127, and then from 1 again. Requires: slot < capacity.
+  /// count uses of the slot from 1 to 127, and then from 1 again. A slot that has no memory is free.
   uint8_t flags(uint32_t slot) const {
+    if (slot >= slots_.count()) return kFree;
     const uint32_t generation = Threading::load(slots_.generation(slot));
     if ((generation & 1) != 0) return static_cast<uint8_t>(uses(generation));
     const uint32_t first = first_generation(config_);
@@ -177,6 +177,13 @@ class BasicPool : public PoolBase {
   Iterator begin() const { return {this, 0}; }
   Iterator end() const { return {this, detail::kNoSlot}; }
 
+  /// Counts from now on: peak() is used(), denied() 0; the message of a full pool is armed again, and the red zone too
+  /// if fewer than it are in use.
+  void reset_peak() {
+    const typename Threading::Guard guard(threading_);
+    count_from_now();
+  }
+
   Threading& threading() { return threading_; }
 
  protected:
@@ -202,7 +209,11 @@ class BasicPool : public PoolBase {
     return finish(config, size, slots_.init(config.capacity, first_generation(config), stride, alignment, allocator),
                   allocator);
   }
-  static Status check(const PoolConfig& config) {
+  Status check(const PoolConfig& config) const {
+    MERIDIAN_ASSERT(allocator_ == nullptr, "a pool is initialised once, until it is shut down");
+    if (allocator_ != nullptr) {
+      return {StatusCode::in_use, "a pool is initialised once, until it is shut down", 0, hash_name(config.name)};
+    }
     if (config.capacity < kMaxCapacity) return {};
     return {StatusCode::too_large, "a pool can't be that large; detail = its capacity", config.capacity,
             hash_name(config.name)};
@@ -210,6 +221,7 @@ class BasicPool : public PoolBase {
   Status finish(const PoolConfig& config, size_t size, Status status, Allocator& allocator) {
     status.name = hash_name(config.name);
     if (!status.ok()) return status;
+    threading_.claim();
     register_pool(config, static_cast<uint32_t>(size), allocator);
     count_slots(slots_.count(), slots_.count(), slots_.bytes());
     head_ = tail_ = slots_.queue();

@@ -35,17 +35,18 @@ struct PoolConfig {
   uint32_t capacity = 0;      ///< a pool of 0 is always full [0, 2^31) [count]
   PoolSizeFrom size_from = PoolSizeFrom::game_config;
   uint32_t red_zone = 0;  ///< call on_red_zone the first time that this many are in use; 0: never [count]
+  /// Called while an element is being made, with Locked inside the lock: it must not create or destroy there.
   void (*on_red_zone)(void* user, const PoolBase& pool) = nullptr;
   void* user = nullptr;
   uint32_t max_uses = 1u << 31;      ///< how often a slot is used before its handles run out; lower in tests [1, 2^31]
   MemoryTracker* tracker = nullptr;  ///< whose report has a row for it; null: default_memory_tracker()
 };
 
-/// Threading policy: one thread uses the pool, the one that called init(), or the first after hand_over(). Checked
-/// where asserts are on; costs nothing elsewhere.
+/// Threading policy: one thread uses the pool, the one that called init(), or the first after hand_over(). Creating and
+/// destroying check it where asserts are on; reading does not, so that others may read while the owner waits for them.
 class OwnerThread {
  public:
-  /// The next thread that uses the pool becomes its owner.
+  /// The next thread that creates or destroys becomes the owner.
   void hand_over() { owner_ = nullptr; }
 
  private:
@@ -56,6 +57,10 @@ class OwnerThread {
   };
   static uint32_t load(const uint32_t& value) { return value; }
   static void store(uint32_t& value, uint32_t to) { value = to; }
+  void claim() {
+    hand_over();
+    check();
+  }
   void check() const {
 #if defined(MERIDIAN_ENABLE_ASSERTS) && MERIDIAN_ENABLE_ASSERTS
     static thread_local char mark;
@@ -76,6 +81,7 @@ class Locked {
     explicit Guard(const Locked& policy) : lock(policy.mutex_) {}
     std::lock_guard<std::mutex> lock;
   };
+  void claim() {}
   static uint32_t load(const uint32_t& value) { return __atomic_load_n(&value, __ATOMIC_ACQUIRE); }
   static void store(uint32_t& value, uint32_t to) { __atomic_store_n(&value, to, __ATOMIC_RELEASE); }
   mutable std::mutex mutex_;
@@ -94,13 +100,13 @@ class PoolBase : public MemorySource {
   PoolSizeFrom size_from() const { return config_.size_from; }
 
   /// These are exact for the owner; with Locked they may be outdated when they return.
-  uint32_t used() const { return load(slots_ready_) - load(queued_) - load(retired_); }  ///< elements that live [count]
+  uint32_t used() const {  ///< elements that live [count]
+    const uint32_t free = load(queued_) + load(retired_), ready = load(slots_ready_);
+    return ready > free ? ready - free : 0;  // another thread may change one of them between
+  }
   uint32_t peak() const { return load(peak_); }        ///< most that lived at once since reset_peak() [count]
   uint32_t retired() const { return load(retired_); }  ///< slots that were used up [count]
   uint64_t denied() const { return load(denied_); }    ///< creations that found no slot [count]
-
-  /// Counts from now on: peak() is used(), denied() 0; the red zone and the message of a full pool are armed again.
-  void reset_peak();
 
   // Virtual functions are all inline in classes that programs derive from: the runtime itself has no RTTI, they may.
   MemoryRow memory_row() const override { return row(); }
@@ -110,9 +116,16 @@ class PoolBase : public MemorySource {
 
   /// Counts, and says once what to do about it: POOL-5's message.
   void report_full();
+  /// See BasicPool::reset_peak.
+  void count_from_now();
   void register_pool(const PoolConfig& config, uint32_t element_bytes, Allocator& allocator);
   /// There are `slots` slots with memory now, `queued` of them in the queue, and `bytes` in all.
   void count_slots(uint32_t slots, uint32_t queued, uint64_t bytes);
+  /// There is no memory any more.
+  void count_nothing() {
+    store(retired_, 0u);
+    count_slots(0, 0, 0);
+  }
   void count_queued() { store(queued_, queued_ + 1); }
   void count_retired() { store(retired_, retired_ + 1); }
   void count_taken() {

@@ -63,11 +63,11 @@ class FlatSlots {
  public:
   Status init(uint32_t capacity, uint32_t first_generation, size_t stride, size_t alignment, Allocator& allocator) {
     stride_ = kStride != 0 ? kStride : stride;
-    capacity_ = capacity;
     alignment_ = alignment < kCacheLine ? kCacheLine : alignment;
-    const size_t elements = size_t{capacity} * stride_;
-    elements_ = static_cast<std::byte*>(allocator.allocate(elements + tail_bytes(), alignment_));
-    if (elements_ == nullptr) return {StatusCode::out_of_memory, "no memory for a pool; detail = its bytes", bytes()};
+    const size_t elements = size_t{capacity} * stride_, all = elements + tail_bytes(capacity);
+    elements_ = static_cast<std::byte*>(allocator.allocate(all, alignment_));
+    if (elements_ == nullptr) return {StatusCode::out_of_memory, "no memory for a pool; detail = its bytes", all};
+    capacity_ = capacity;  // not before: a pool that got no memory has no slots
     generations_ = reinterpret_cast<uint32_t*>(elements_ + elements);
     queue_ = generations_ + capacity;
     for (uint32_t i = 0; i < capacity; ++i) generations_[i] = first_generation;
@@ -91,7 +91,7 @@ class FlatSlots {
     return stride_;
   }
   size_t alignment() const { return alignment_; }
-  uint64_t bytes() const { return elements_ == nullptr && capacity_ == 0 ? 0 : capacity_ * stride() + tail_bytes(); }
+  uint64_t bytes() const { return elements_ == nullptr ? 0 : capacity_ * stride() + tail_bytes(capacity_); }
   std::byte* element(uint32_t slot) const { return elements_ + size_t{slot} * stride(); }
   uint32_t& generation(uint32_t slot) const { return generations_[slot]; }
   uint32_t* queue() const { return queue_; }
@@ -103,13 +103,13 @@ class FlatSlots {
   }
 
  private:
-  size_t tail_bytes() const { return (size_t{capacity_} * 2 + kLookAhead) * 4; }  // generations, queue
+  static size_t tail_bytes(uint32_t capacity) { return (size_t{capacity} * 2 + kLookAhead) * 4; }  // generations, queue
 
   std::byte* elements_ = nullptr;
   uint32_t* generations_ = nullptr;
   uint32_t* queue_ = nullptr;
   uint32_t capacity_ = 0;
-  size_t stride_ = kStride, alignment_ = kCacheLine;
+  size_t stride_ = kStride != 0 ? kStride : 8, alignment_ = kCacheLine;
 };
 
 /// Slots in pages that never move. Before each element stand its generation and its slot.
