@@ -149,6 +149,8 @@ class Reader {
   /// The text of a scalar element and where it stands; unknown attributes and children are kept.
   std::string_view content(const Element& e, bool text_first, const char*& place);
   std::string_view own_text(const Element& e, const char*& place, std::string& joined);
+  /// False: it has another form. Needs no path, because it keeps nothing.
+  bool read_plain_scalar(const Element& e, const FieldPlan& f, uint64_t& bits);
   void read_scalar(const Element& e, const FieldPlan& f, uint64_t& bits);
   void scalar_from_text(std::string_view text, const char* place, const Element& e, const FieldPlan& f, uint64_t& bits);
   void number_from_text(std::string_view text, const char* place, const FieldPlan& f, uint64_t& bits,
