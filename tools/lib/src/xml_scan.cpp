@@ -60,13 +60,18 @@ struct Frame {
   size_t windows_before;  // windows known when it opened: what comes after is inside it
   size_t run_begin = 0, run_end = 0;
   uint32_t run_items = 0;
+  uint32_t items = 0;            // closed so far, those of the run among them
   size_t pending_waiver = npos;  // index of a waiver that waits for the next child
 };
 
 class Scanner {
  public:
-  Scanner(std::string_view text, const CompileLimits& limits, size_t window_bytes)
-      : text_(text), limits_(limits), window_bytes_(window_bytes), has_references_(text.find('&') != npos) {}
+  Scanner(std::string_view text, const CompileLimits& limits, size_t window_bytes, const EarlyWindowSink& early)
+      : text_(text),
+        limits_(limits),
+        window_bytes_(window_bytes),
+        early_(early),
+        has_references_(text.find('&') != npos) {}
 
   ScanResult run() {
     stack_.reserve(limits_.max_depth + 1);
@@ -298,10 +303,22 @@ class Scanner {
   void end_run(Frame& frame) {
     if (frame.run_items == 0) return;
     // Runs far below the target are left in the skeleton: a document of their own would cost more than it saves.
-    if (frame.run_end - frame.run_begin >= window_bytes_ / 8)
+    if (frame.run_end - frame.run_begin >= window_bytes_ / 8) {
       out_.windows.push_back(
           {frame.run_begin, frame.run_end, frame.run_items, static_cast<uint32_t>(frame_depth(frame)) + 1});
+      if (early_ && out_.instructions.empty()) tell(frame);
+    }
     frame.run_items = 0;
+  }
+
+  // Tells the last window, which the run of this frame became. A window inside an Item may yet become part of another.
+  void tell(const Frame& frame) {
+    EarlyWindow early{out_.windows.back(), {}, frame.items - frame.run_items};
+    for (const Frame* f = stack_.data(); f <= &frame; ++f) {
+      if (f->is_item) return;
+      early.path.emplace_back(f->name, f->name_size);
+    }
+    early_(std::move(early));
   }
 
   size_t frame_depth(const Frame& frame) const { return static_cast<size_t>(&frame - stack_.data()) + 1; }
@@ -327,6 +344,7 @@ class Scanner {
       } else {
         end_run(parent);
       }
+      ++parent.items;
     }
     if (parent.pending_waiver != npos) {
       cover(parent.pending_waiver, top.begin, end);
@@ -352,6 +370,7 @@ class Scanner {
   std::string_view text_;
   const CompileLimits& limits_;
   size_t window_bytes_;
+  const EarlyWindowSink& early_;
   bool has_references_;
   bool ok_ = true, saw_root_ = false;
   size_t pos_ = 0;
@@ -361,8 +380,9 @@ class Scanner {
 
 }  // namespace
 
-ScanResult scan_xml(std::string_view text, const CompileLimits& limits, size_t window_bytes) {
-  return Scanner(text, limits, window_bytes).run();
+ScanResult scan_xml(std::string_view text, const CompileLimits& limits, size_t window_bytes,
+                    const EarlyWindowSink& early) {
+  return Scanner(text, limits, window_bytes, early).run();
 }
 
 size_t find_bad_text(std::string_view text) {
