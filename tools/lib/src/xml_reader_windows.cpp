@@ -172,11 +172,14 @@ XmlRead::XmlRead(std::string_view text, const Binding& binding, const CompileOpt
 
 XmlRead::~XmlRead() {
   if (threads_ == nullptr) return;
-  // Something is still being read only if the scan failed, and then nobody wants it.
-  threads_->arena.execute([&] {
-    threads_->group.cancel();
-    threads_->group.wait();
-  });
+  // Something is still being read only if the scan failed, and then nobody wants it, nor what went wrong with it.
+  try {
+    threads_->arena.execute([&] {
+      threads_->group.cancel();
+      threads_->group.wait();
+    });
+  } catch (...) {
+  }
 }
 
 const ScanResult& XmlRead::scan() {
@@ -206,17 +209,16 @@ void XmlRead::read_early(EarlyWindow&& early) {
 // not wanted, or not as it was read, then all of it is dropped: findings and names are not kept by window.
 std::vector<bool> XmlRead::take_early(const std::vector<WindowTask>& tasks, std::vector<ItemList>& lists,
                                       std::vector<Reader>& readers) {
-  const std::vector<bool> none(tasks.size());
-  if (threads_ == nullptr) return none;
+  std::vector<bool> done(tasks.size());
+  if (threads_ == nullptr) return done;
   threads_->arena.execute([&] { threads_->group.wait(); });
-  std::vector<bool> done = none;
   size_t i = 0;
   for (EarlyRead& read : threads_->early) {  // both are in document order
     const auto begin = [&] { return scan_.windows[static_cast<size_t>(tasks[i].window)].begin; };
     while (i < tasks.size() && begin() < read.window.begin) ++i;
     if (i == tasks.size() || begin() != read.window.begin || tasks[i].owner != read.task.owner ||
         tasks[i].field != read.task.field || tasks[i].first_index != read.task.first_index || !tasks[i].label.empty())
-      return none;
+      return std::vector<bool>(tasks.size());
     lists[i] = std::move(read.items);
     done[i] = true;
   }
