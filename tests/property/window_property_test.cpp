@@ -110,5 +110,35 @@ TEST(WindowProperty, AMalformedTagInWhatIsNotReadIsStillAnError) {
   }
 }
 
+// Windows are read while the scan goes on, by where they stand. Each of these has windows that then turn out to be
+// something else: unwanted, in a source that has an error behind them, or with a processing instruction in it.
+TEST(WindowProperty, WhatWasReadBeforeTheScanEndedLeavesNoTrace) {
+  std::string items;
+  for (int i = 0; i < 200; ++i) items += entity(i % 7 == 0 ? "<qaOdd value=\"1\"/>" : "");
+  const std::string list = "<entities>" + items + "</entities>";
+  const std::string head = "<CMapData><name>m</name>";
+  for (const std::string& xml :
+       {head + list + list + "</CMapData>", head + "<entities/>" + list + "</CMapData>",
+        head + list + "<block><x></block></CMapData>", head + list, head + list + "&nothing;</CMapData>",
+        head + list + "<flags value=5/></CMapData>", head + list + "<?pi?>" + list + "</CMapData>",
+        head + "<entities>" + items + "<?pi <Item>?>" + items + "</entities></CMapData>",
+        head + "<entities>" + items + "<Other/>" + items + "text" + items + "</entities></CMapData>",
+        head + "<entities>" + items + entity("<flags value=5/>") + items + "</entities></CMapData>",
+        head + "<carGenerators>" + items + "</carGenerators>" + list + "</CMapData>"}) {
+    tools::CompileOptions options;
+    options.window_bytes = 0;
+    options.jobs = 1;
+    const Compiled whole = compile(kImap, xml, options);
+    for (const uint32_t jobs : {1u, 2u, 3u}) {
+      options.window_bytes = 300;
+      options.jobs = jobs;
+      const Compiled cut = compile(kImap, xml, options);
+      EXPECT_EQ(seen(cut), seen(whole)) << jobs << " threads, " << xml.substr(0, 60) << "..."
+                                        << xml.substr(xml.size() - 60);
+      EXPECT_TRUE(cut.result.bytes == whole.result.bytes);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace meridian::test

@@ -113,6 +113,58 @@ TEST(TextValues, FloatsAreTheNearestOfTheirType) {
   EXPECT_EQ(f32("1.4e-45"), std::numeric_limits<float>::denorm_min());
 }
 
+// Most numbers take a short way (Clinger's); the C library reads the same text by another one.
+TEST(TextValues, PlainDecimalsAreReadAsTheCLibraryReadsThem) {
+  const auto check = [](const std::string& text) {
+    EXPECT_EQ(parse_float(text, Scalar::f32).bits, std::bit_cast<uint32_t>(std::strtof(text.c_str(), nullptr))) << text;
+    EXPECT_EQ(parse_float(text, Scalar::f64).bits, std::bit_cast<uint64_t>(std::strtod(text.c_str(), nullptr))) << text;
+  };
+  std::mt19937_64 random(20260727);
+  for (int i = 0; i < 200000; ++i) {
+    std::string text = std::to_string(random() >> random() % 64);
+    text.resize(std::min<size_t>(text.size(), 1 + random() % 20));
+    if (random() % 4 != 0 && text.size() > 1) text.insert(1 + random() % (text.size() - 1), ".");
+    if (random() % 2 == 0) text.insert(0, random() % 8 == 0 ? "0" : "-");
+    check(text);
+  }
+  for (const char* text : {"9007199254740992", "9007199254740993", "9007199254740991", "0.00000000000000001", "000.100",
+                           "-0.0", "123456789012345678", "1234567890123456789", "99999999999999999.9"})
+    check(text);
+}
+
+// A double that lies half way between two floats says no longer on which side of it the decimal was.
+TEST(TextValues, DecimalsNextToTheMiddleOfTwoFloatsAreNotRoundedTwice) {
+  std::mt19937 random(20260728);
+  for (int i = 0; i < 100000; ++i) {
+    const float low = std::bit_cast<float>(static_cast<uint32_t>(0x30000000u + random() % 0x1E000000u));
+    const double middle = (static_cast<double>(low) + static_cast<double>(std::nextafter(low, 1e30f))) / 2;
+    std::string text(64, '\0');
+    text.resize(
+        static_cast<size_t>(std::snprintf(text.data(), text.size(), "%.*f", static_cast<int>(random() % 18), middle)));
+    EXPECT_EQ(parse_float(text, Scalar::f32).bits, std::bit_cast<uint32_t>(std::strtof(text.c_str(), nullptr))) << text;
+  }
+}
+
+TEST(TextValues, IntegersAtTheEndsOfEachTypeAreInAndTheNextAreOut) {
+  struct Ends {
+    Scalar scalar;
+    const char *below, *least, *most, *above;
+  };
+  for (const Ends& e :
+       {Ends{Scalar::u8, "-1", "0", "255", "256"}, Ends{Scalar::i8, "-129", "-128", "127", "128"},
+        Ends{Scalar::u16, "-1", "-0", "65535", "65536"}, Ends{Scalar::i16, "-32769", "-32768", "32767", "32768"},
+        Ends{Scalar::u32, "-1", "0", "4294967295", "4294967296"},
+        Ends{Scalar::i32, "-2147483649", "-2147483648", "2147483647", "2147483648"},
+        Ends{Scalar::u64, "-1", "0", "18446744073709551615", "18446744073709551616"},
+        Ends{Scalar::i64, "-9223372036854775809", "-9223372036854775808", "9223372036854775807",
+             "9223372036854775808"}}) {
+    EXPECT_EQ(integer_error(e.below, e.scalar), NumberError::out_of_range) << e.below;
+    EXPECT_EQ(integer_error(e.above, e.scalar), NumberError::out_of_range) << e.above;
+    EXPECT_EQ(integer(e.least, e.scalar), std::strtoll(e.least, nullptr, 10));
+    EXPECT_EQ(static_cast<uint64_t>(integer(e.most, e.scalar)), std::strtoull(e.most, nullptr, 10));
+  }
+}
+
 TEST(TextValues, TheSignOfMinusZeroIsKept) {
   EXPECT_TRUE(std::signbit(f32("-0.000000")));
   EXPECT_TRUE(std::signbit(f32("-0")));

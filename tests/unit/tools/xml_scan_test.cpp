@@ -85,6 +85,40 @@ TEST(XmlScan, WindowsAreWholeSiblingItemsSortedAndDisjoint) {
   }
 }
 
+TEST(XmlScan, EarlyWindowsAreTheOnesOfTheResultThatStandInNoItem) {
+  const auto early_of = [](const std::string& xml, size_t bytes, ScanResult& result) {
+    std::vector<EarlyWindow> early;
+    result = scan_xml(xml, {}, bytes, [&](EarlyWindow&& w) { early.push_back(std::move(w)); });
+    return early;
+  };
+  ScanResult r;
+  const std::string arrays = "<r><a><Item/><b>" + items(4, 10) + "</b>" + items(10, 40) + "<odd/>" + items(3, 40) +
+                             "</a><c>" + items(1, 400) + "</c></r>";
+  const std::vector<EarlyWindow> early = early_of(arrays, 100, r);
+  ASSERT_EQ(early.size(), r.windows.size());
+  uint32_t of_a = 1;  // the first Item is too small to be a window
+  for (size_t i = 0; i < early.size(); ++i) {
+    EXPECT_EQ(early[i].window.begin, r.windows[i].begin);
+    EXPECT_EQ(early[i].window.end, r.windows[i].end);
+    EXPECT_EQ(early[i].window.items, r.windows[i].items);
+    EXPECT_EQ(early[i].window.depth, early[i].path.size() + 1);
+    EXPECT_EQ(early[i].path[0], "r");
+    if (early[i].path.back() != "a") continue;
+    EXPECT_EQ(early[i].first_item, of_a);
+    of_a += early[i].window.items;
+  }
+  EXPECT_EQ(of_a, 14u);
+  EXPECT_EQ(early.front().path, (std::vector<std::string_view>{"r", "a", "b"}));
+  EXPECT_EQ(early.back().path, (std::vector<std::string_view>{"r", "c"}));
+
+  // Windows inside an Item become part of it again if it is small, so nothing is said of them.
+  EXPECT_TRUE(early_of("<r><a><Item><b>" + items(20, 40) + "</b></Item></a></r>", 100, r).empty());
+  EXPECT_FALSE(r.windows.empty());
+  // Processing instructions must be blanked before a parse, and the list of them is not complete yet.
+  EXPECT_TRUE(early_of("<r><?p?><a>" + items(20, 40) + "</a></r>", 100, r).empty());
+  EXPECT_FALSE(r.windows.empty());
+}
+
 TEST(XmlScan, ManySmallItemsMakeSeveralWindowsNearTheTarget) {
   const std::string xml = "<r><a>" + items(1000, 87) + "</a></r>";  // 100 bytes each
   const ScanResult r = scan_xml(xml, {}, 4096);

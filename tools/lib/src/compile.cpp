@@ -143,17 +143,18 @@ CompileResult compile_xml(const SourceText& source, const Binding& binding, cons
     return result;
   }
 
-  ScanResult scan = scan_xml(text, options.limits, text.size() <= options.window_bytes ? 0 : options.window_bytes);
+  XmlRead source_read(text, binding, options);
+  const ScanResult& scan = source_read.scan();
   result.waivers = scan.waivers;
   result.stats.elements = scan.elements;
   result.stats.windows = scan.windows.size();
   result.stats.scan_seconds = clock.lap();
   if (!scan.findings.empty()) {
-    result.findings = std::move(scan.findings);
+    result.findings = scan.findings;
     return result;
   }
 
-  ReadResult read = read_xml(text, scan, binding, options);
+  ReadResult read = source_read.read();
   result.findings = std::move(read.findings);
   result.stats.items = read.items;
   result.names = read.names.take();

@@ -39,6 +39,13 @@ struct WindowTask {
   size_t part = 0;
 };
 
+/// Whether windows among this field's elements may be read by other threads: what Items they are, and which ones, does
+/// not depend on what is in them.
+inline bool reads_in_parallel(const FieldPlan& f) {
+  return f.item == "Item" && (f.kind == FieldKind::struct_vector || f.kind == FieldKind::table_vector) &&
+         f.converter != Converter::vectors;
+}
+
 /// What may become part of the one note about a dialect, or stay a finding of its own.
 struct ForeignFinding {
   Finding finding;
@@ -51,7 +58,8 @@ class Reader {
       : text_(text), scan_(scan), binding_(binding), options_(options) {}
 
   void read_skeleton(TableValue& root, std::vector<WindowTask>& tasks);
-  void read_window(const WindowTask& task, ItemList& out);
+  /// `w` is the task's window.
+  void read_window(const WindowTask& task, const Window& w, ItemList& out);
   /// Only looks whether tinyxml2 takes it: for windows in elements that nothing reads (a second `entities`).
   void check_window(int window);
 
@@ -149,6 +157,8 @@ class Reader {
   /// The text of a scalar element and where it stands; unknown attributes and children are kept.
   std::string_view content(const Element& e, bool text_first, const char*& place);
   std::string_view own_text(const Element& e, const char*& place, std::string& joined);
+  /// False: it has another form. Needs no path, because it keeps nothing.
+  bool read_plain_scalar(const Element& e, const FieldPlan& f, uint64_t& bits);
   void read_scalar(const Element& e, const FieldPlan& f, uint64_t& bits);
   void scalar_from_text(std::string_view text, const char* place, const Element& e, const FieldPlan& f, uint64_t& bits);
   void number_from_text(std::string_view text, const char* place, const FieldPlan& f, uint64_t& bits,

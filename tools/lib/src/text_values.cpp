@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cfloat>
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -80,9 +81,70 @@ ParsedNumber parse_as(std::string_view t) {
   return out;
 }
 
-uint64_t mask(Scalar scalar) { return low_bits(~uint64_t{0}, scalar_size(scalar)); }
-
 bool is_signed(Scalar s) { return s == Scalar::i8 || s == Scalar::i16 || s == Scalar::i32 || s == Scalar::i64; }
+
+// The common spelling of a number: '-' perhaps, digits, for a decimal a point between two of them. What is longer or
+// has anything else in it (blanks, '+', exponent, 0x) is left to the careful way.
+struct PlainNumber {
+  int64_t digits = 0;   // all of them as one integer, with the sign
+  uint32_t places = 0;  // of the digits, how many stand behind the point
+  bool negative = false;
+};
+
+bool read_plain(std::string_view text, bool decimal, PlainNumber& out) {
+  const char* p = text.data();
+  const char* const end = p + text.size();
+  out.negative = p != end && *p == '-';
+  if (out.negative) ++p;
+  if (p == end || end - p > 18) return false;
+  int64_t digits = 0;
+  const char* point = nullptr;
+  const char* const first = p;
+  for (; p != end; ++p) {
+    const unsigned digit = static_cast<unsigned char>(*p) - unsigned{'0'};
+    if (digit <= 9) {
+      digits = digits * 10 + static_cast<int64_t>(digit);
+    } else if (*p == '.' && decimal && point == nullptr && p != first && p + 1 != end) {
+      point = p;
+    } else {
+      return false;
+    }
+  }
+  out.digits = out.negative ? -digits : digits;
+  out.places = point == nullptr ? 0 : static_cast<uint32_t>(end - point - 1);
+  return true;
+}
+
+bool parse_plain_integer(std::string_view text, Scalar scalar, uint64_t& bits) {
+  PlainNumber n;
+  if (scalar == Scalar::boolean || !read_plain(text, false, n)) return false;
+  // Shifted so that the type's least value is 0, what does not fit has higher bits.
+  const uint32_t width = scalar_size(scalar) * 8;
+  const uint64_t least = is_signed(scalar) ? uint64_t{1} << (width - 1) : 0;
+  if (width < 64 ? (static_cast<uint64_t>(n.digits) + least) >> width != 0 : least == 0 && n.digits < 0) return false;
+  bits = low_bits(static_cast<uint64_t>(n.digits), scalar_size(scalar));
+  return true;
+}
+
+// Clinger, "How to read floating point numbers accurately" (1990): an integer below 2^53 and a power of ten up to 10^22
+// are doubles, so their quotient is rounded once, which is what from_chars gives. Rounded again to a float it could go
+// wrong only from a double that lies half way between two floats: then the careful way decides.
+bool parse_plain_float(std::string_view text, Scalar scalar, uint64_t& bits) {
+  static constexpr double powers[] = {1e0, 1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,
+                                      1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17};
+  PlainNumber n;
+  if (FLT_EVAL_METHOD != 0 || !read_plain(text, true, n)) return false;
+  if (n.digits > (int64_t{1} << 53) || n.digits < -(int64_t{1} << 53)) return false;
+  double value = static_cast<double>(n.digits) / powers[n.places];
+  if (n.digits == 0 && n.negative) value = -0.0;
+  const uint64_t exact = std::bit_cast<uint64_t>(value);
+  constexpr uint64_t dropped = (uint64_t{1} << 29) - 1;  // bits of a double's fraction that a float lacks
+  if (scalar == Scalar::f32 && (exact & dropped) == (dropped + 1) / 2) return false;
+  bits = float_bits(scalar, value);
+  return true;
+}
+
+uint64_t mask(Scalar scalar) { return low_bits(~uint64_t{0}, scalar_size(scalar)); }
 
 }  // namespace
 
@@ -120,21 +182,11 @@ int64_t scalar_max(Scalar s) {
   return is_signed(s) ? (int64_t{1} << (scalar_size(s) * 8 - 1)) - 1 : (int64_t{1} << (scalar_size(s) * 8)) - 1;
 }
 
-bool is_float(Scalar s) { return s == Scalar::f32 || s == Scalar::f64; }
-
 uint64_t float_bits(Scalar scalar, double value) {
   return scalar == Scalar::f32 ? std::bit_cast<uint32_t>(static_cast<float>(value)) : std::bit_cast<uint64_t>(value);
 }
 
-void store_bits(uint8_t* at, uint32_t size, uint64_t bits) { std::memcpy(at, &bits, size); }
-
 uint64_t low_bits(uint64_t bits, uint32_t size) { return size >= 8 ? bits : bits & ((uint64_t{1} << (size * 8)) - 1); }
-
-uint64_t load_bits(const uint8_t* at, uint32_t size) {
-  uint64_t bits = 0;
-  std::memcpy(&bits, at, size);
-  return bits;
-}
 
 int64_t signed_value(Scalar s, uint64_t bits) {
   switch (s) {
@@ -198,6 +250,7 @@ void append_escaped(std::string& out, std::string_view text, bool in_attribute) 
 
 ParsedNumber parse_integer(std::string_view text, Scalar scalar) {
   ParsedNumber out;
+  if (parse_plain_integer(text, scalar, out.bits)) return out;
   std::string_view t = trim(text);
   if (t.empty()) return {NumberError::empty, 0};
   const std::string_view whole = t;
@@ -245,6 +298,8 @@ ParsedNumber parse_integer(std::string_view text, Scalar scalar) {
 }
 
 ParsedNumber parse_float(std::string_view text, Scalar scalar) {
+  ParsedNumber out;
+  if (parse_plain_float(text, scalar, out.bits)) return out;
   const std::string_view t = trim(text);
   if (t.empty()) return {NumberError::empty, 0};
   return scalar == Scalar::f32 ? parse_as<float>(t) : parse_as<double>(t);

@@ -3,6 +3,7 @@
 /// Numbers, booleans, hashes and hex blobs as the XML formats write them. Pure functions; no locale, no allocation.
 
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -13,14 +14,26 @@ namespace meridian::tools {
 uint32_t scalar_size(Scalar scalar);
 int64_t scalar_min(Scalar scalar);
 int64_t scalar_max(Scalar scalar);  ///< u64 is read up to INT64_MAX in ranges, and in full by parse_integer
-bool is_float(Scalar scalar);
+inline bool is_float(Scalar scalar) { return scalar == Scalar::f32 || scalar == Scalar::f64; }
 /// A double as the bits of an f32 or f64.
 uint64_t float_bits(Scalar scalar, double value);
-/// Copies the low bytes of `bits`.
-void store_bits(uint8_t* at, uint32_t size, uint64_t bits);
+/// Copies the low bytes of `bits`. Nearly every field has four: a copy of known size is one move.
+inline void store_bits(uint8_t* at, uint32_t size, uint64_t bits) {
+  if (size == 4)
+    std::memcpy(at, &bits, 4);
+  else
+    std::memcpy(at, &bits, size);
+}
 /// The value as a scalar of that size holds it.
 uint64_t low_bits(uint64_t bits, uint32_t size);
-uint64_t load_bits(const uint8_t* at, uint32_t size);
+inline uint64_t load_bits(const uint8_t* at, uint32_t size) {
+  uint64_t bits = 0;
+  if (size == 4)
+    std::memcpy(&bits, at, 4);
+  else
+    std::memcpy(&bits, at, size);
+  return bits;
+}
 /// Sign-extends the value that load_bits gave.
 int64_t signed_value(Scalar scalar, uint64_t bits);
 /// A number written in a schema attribute. False: it does not fit.

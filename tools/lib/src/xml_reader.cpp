@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Documents, windows, places and kept XML. Structures are in xml_reader_structs.cpp, values in xml_reader_values.cpp.
+// Documents, places and kept XML. Structures are in xml_reader_structs.cpp, values in xml_reader_values.cpp, threads in
+// xml_reader_windows.cpp.
 #include "xml_reader.h"
-
-#include <tbb/enumerable_thread_specific.h>
-#include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
 
 #include <algorithm>
 #include <charconv>
@@ -17,53 +14,6 @@ namespace meridian::tools {
 namespace {
 
 constexpr size_t npos = std::string_view::npos;
-
-// The first byte where a tag is not `name = "value"` and so on; npos if every tag is fine. tinyxml2 says only the line,
-// so this is asked when it has refused a document.
-size_t find_bad_attribute(std::string_view text) {
-  for (size_t p = text.find('<'); p != npos; p = text.find('<', p)) {
-    const std::string_view rest = text.substr(p);
-    if (rest.starts_with("<!--")) {
-      p = text.find("-->", p);
-    } else if (rest.starts_with("<![CDATA[")) {
-      p = text.find("]]>", p);
-    } else if (rest.starts_with("</") || rest.starts_with("<?") || rest.starts_with("<!")) {
-      p = text.find('>', p);
-    } else {
-      while (p < text.size() && !is_blank(text[p]) && text[p] != '/' && text[p] != '>') ++p;
-      std::vector<std::string_view> names;
-      while (true) {
-        while (p < text.size() && is_blank(text[p])) ++p;
-        if (p >= text.size()) return npos;
-        if (text[p] == '>') break;
-        if (text[p] == '/') {
-          if (p + 1 < text.size() && text[p + 1] == '>') break;
-          return p;
-        }
-        const size_t name = p;
-        while (p < text.size() && !is_blank(text[p]) && text[p] != '=' && text[p] != '>' && text[p] != '/' &&
-               text[p] != '"' && text[p] != '\'')
-          ++p;
-        if (p == name || (text[name] >= '0' && text[name] <= '9')) return name;
-        const size_t name_end = p;
-        const std::string_view attribute = text.substr(name, name_end - name);
-        if (std::find(names.begin(), names.end(), attribute) != names.end()) return name;  // no attribute stands twice
-        names.push_back(attribute);
-        while (p < text.size() && is_blank(text[p])) ++p;
-        if (p >= text.size() || text[p] != '=') return name_end;
-        ++p;
-        while (p < text.size() && is_blank(text[p])) ++p;
-        if (p >= text.size() || (text[p] != '"' && text[p] != '\'')) return p;
-        p = text.find(text[p], p + 1);
-        if (p == npos) return name;
-        ++p;
-        if (p < text.size() && !is_blank(text[p]) && text[p] != '/' && text[p] != '>') return p;
-      }
-    }
-    if (p == npos) return npos;
-  }
-  return npos;
-}
 
 }  // namespace
 
@@ -78,25 +28,6 @@ std::string_view trim_layout(std::string_view t) {
   const size_t from = layout(t.substr(0, begin)) ? begin : 0;
   const size_t to = layout(t.substr(end)) ? end : t.size();
   return t.substr(from, to - from);
-}
-
-void ItemList::append(ItemList&& next) {
-  for (Kept& k : next.kept) {
-    k.item += count;
-    kept.push_back(std::move(k));
-  }
-  if (next.hoisted.size() > hoisted.size()) hoisted.resize(next.hoisted.size());
-  for (size_t h = 0; h < next.hoisted.size(); ++h)
-    for (TableValue& record : next.hoisted[h]) {
-      record.owner += count;
-      hoisted[h].push_back(std::move(record));
-    }
-  bytes.insert(bytes.end(), next.bytes.begin(), next.bytes.end());
-  std::move(next.strings.begin(), next.strings.end(), std::back_inserter(strings));
-  std::move(next.tables.begin(), next.tables.end(), std::back_inserter(tables));
-  places.insert(places.end(), next.places.begin(), next.places.end());
-  count += next.count;
-  next = ItemList();
 }
 
 // --- places ----------------------------------------------------------------------------------------------------------
@@ -345,8 +276,7 @@ void Reader::read_skeleton(TableValue& root, std::vector<WindowTask>& tasks) {
   read_table(e, binding_.root(), root);
 }
 
-void Reader::read_window(const WindowTask& task, ItemList& out) {
-  const Window& w = scan_.windows[static_cast<size_t>(task.window)];
+void Reader::read_window(const WindowTask& task, const Window& w, ItemList& out) {
   std::string storage;
   Mapping mapping;
   const auto document = parse(blanked(text_.substr(w.begin, w.end - w.begin), w.begin, storage), mapping, w.begin);
@@ -365,104 +295,6 @@ void Reader::check_window(int window) {
   std::string storage;
   Mapping mapping;
   (void)parse(blanked(text_.substr(w.begin, w.end - w.begin), w.begin, storage), mapping, w.begin);
-}
-
-namespace {
-
-// One note for all that only RDR 2 files have, or findings of their own.
-void settle_dialect(std::vector<ForeignFinding>& foreign, const CompileOptions& options,
-                    std::vector<Finding>& findings) {
-  const bool rdr3 = options.dialect == Dialect::rdr3 ||
-                    std::any_of(foreign.begin(), foreign.end(), [](const ForeignFinding& f) { return f.by_pattern; });
-  if (foreign.empty()) return;
-  if (!rdr3) {
-    for (ForeignFinding& f : foreign) findings.push_back(std::move(f.finding));
-    return;
-  }
-  const auto first = std::min_element(
-      foreign.begin(), foreign.end(),
-      [](const ForeignFinding& a, const ForeignFinding& b) { return a.finding.offset < b.finding.offset; });
-  findings.push_back({&rules::unknown_name,
-                      Severity::note,
-                      first->finding.offset,
-                      {},
-                      "an RDR 2 file: " + std::to_string(foreign.size()) +
-                          (foreign.size() == 1 ? " member or type that only RDR 2 has is kept as it is"
-                                               : " members or types that only RDR 2 has are kept as they are"),
-                      {}});
-}
-
-}  // namespace
-
-ReadResult read_xml(std::string_view text, const ScanResult& scan, const Binding& binding,
-                    const CompileOptions& options) {
-  ReadResult result;
-  std::vector<WindowTask> tasks;
-  Reader skeleton(text, scan, binding, options);
-  skeleton.read_skeleton(result.root, tasks);
-
-  const auto cancelled = [&] { return options.cancel != nullptr && options.cancel->load(std::memory_order_relaxed); };
-  std::vector<ItemList> lists(tasks.size());
-  std::vector<Reader> readers;
-  if (options.jobs == 1 || tasks.size() < 2) {
-    readers.emplace_back(text, scan, binding, options);
-    for (size_t i = 0; i < tasks.size() && !cancelled(); ++i) readers[0].read_window(tasks[i], lists[i]);
-  } else {
-    tbb::enumerable_thread_specific<Reader> local([&] { return Reader(text, scan, binding, options); });
-    tbb::task_arena arena(options.jobs == 0 ? tbb::task_arena::automatic : static_cast<int>(options.jobs));
-    arena.execute([&] {
-      tbb::parallel_for(size_t{0}, tasks.size(), [&](size_t i) {
-        if (!cancelled()) local.local().read_window(tasks[i], lists[i]);
-      });
-    });
-    for (Reader& r : local) readers.push_back(std::move(r));
-  }
-  skeleton.met.resize(scan.windows.size());
-  for (const WindowTask& task : tasks) skeleton.met[static_cast<size_t>(task.window)] = true;
-  for (size_t i = 0; i < scan.windows.size(); ++i)
-    if (!skeleton.met[i]) skeleton.check_window(static_cast<int>(i));
-  readers.push_back(std::move(skeleton));
-  result.cancelled = cancelled();
-
-  for (size_t i = 0; i < tasks.size(); ++i) (*tasks[i].parts)[tasks[i].part].items = std::move(lists[i]);
-  // Lists of the skeleton are put together once all their windows are there. Task order is document order.
-  for (const WindowTask& task : tasks) {
-    std::vector<ListPart>& parts = *task.parts;
-    if (parts.size() < 2) continue;
-    ItemList whole = std::move(parts[0].items);
-    size_t bytes = whole.bytes.size();
-    for (const ListPart& p : parts) bytes += p.items.bytes.size();
-    whole.bytes.reserve(bytes);
-    for (size_t p = 1; p < parts.size(); ++p) whole.append(std::move(parts[p].items));
-    parts.resize(1);
-    parts[0].items = std::move(whole);
-  }
-
-  std::vector<ForeignFinding> foreign;
-  bool malformed = false;
-  for (Reader& r : readers) {
-    malformed = malformed || r.malformed;
-    std::move(r.findings.begin(), r.findings.end(), std::back_inserter(result.findings));
-    std::move(r.foreign.begin(), r.foreign.end(), std::back_inserter(foreign));
-    result.names.merge(r.names);
-    result.items += r.items;
-  }
-  settle_dialect(foreign, options, result.findings);
-
-  // A refused document leaves holes, so nothing else that was found is reliable: say only where the fault is.
-  result.malformed = malformed;
-  if (malformed) {
-    const std::string_view root = text.substr(scan.root.begin, scan.root.end - scan.root.begin);
-    const size_t bad = find_bad_attribute(root);
-    result.findings.clear();
-    result.findings.push_back({&rules::malformed_xml,
-                               Severity::error,
-                               scan.root.begin + (bad == npos ? 0 : bad),
-                               {},
-                               "a tag is not well formed (attributes are written name=\"value\", each once)",
-                               {}});
-  }
-  return result;
 }
 
 size_t locate_value(std::string_view text, size_t element, std::string_view child) {

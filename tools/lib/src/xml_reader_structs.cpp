@@ -174,7 +174,8 @@ bool Reader::read_struct_child(const Element& child, const TypePlan& plan, uint8
   int index = expected;
   bool alias = false;
   // Members mostly come in schema order, so the next one is the best guess; the table is asked when it is wrong.
-  if (static_cast<size_t>(expected) >= plan.fields.size() || plan.fields[static_cast<size_t>(expected)].xml != name)
+  if (static_cast<size_t>(expected) >= plan.fields.size() ||
+      std::strcmp(plan.fields[static_cast<size_t>(expected)].xml.c_str(), name) != 0)
     index = plan.find(name, alias);
   if (index < 0) return false;
   const FieldPlan& f = plan.fields[static_cast<size_t>(index)];
@@ -191,9 +192,11 @@ bool Reader::read_struct_child(const Element& child, const TypePlan& plan, uint8
     return true;
   }
   uint64_t bits = load_bits(at + f.offset, f.size);
-  sub_path_.emplace_back(f.name);
-  read_scalar(child, f, bits);
-  sub_path_.pop_back();
+  if (!read_plain_scalar(child, f, bits)) {
+    sub_path_.emplace_back(f.name);
+    read_scalar(child, f, bits);
+    sub_path_.pop_back();
+  }
   store_bits(at + f.offset, f.size, bits);
   return true;
 }
@@ -271,15 +274,21 @@ void Reader::apply_derive(const TypePlan& plan, uint8_t* bytes, const Seen& seen
 
 void Reader::read_attribute_lanes(const Element& e, const FieldPlan& f, uint8_t* at) {
   const TypePlan& plan = *f.type;
+  const auto is_lane = [&](size_t lane, const char* name) {
+    return lane < plan.fields.size() && std::strcmp(plan.fields[lane].xml.c_str(), name) == 0;
+  };
   Seen seen;
+  size_t expected_lane = 0;
   for (const tinyxml2::XMLAttribute* a = e.FirstAttribute(); a != nullptr; a = a->Next()) {
     const char* const name = a->Name();
-    size_t lane = 0;
-    while (lane < plan.fields.size() && plan.fields[lane].xml != name) ++lane;
+    size_t lane = expected_lane;
+    if (!is_lane(lane, name))
+      for (lane = 0; lane < plan.fields.size() && !is_lane(lane, name);) ++lane;
     if (lane == plan.fields.size()) {
       keep_attribute(*a);
       continue;
     }
+    expected_lane = lane + 1;
     if (seen.test(lane)) {
       report(rules::malformed_xml, offset(name), std::string("attribute '") + name + "' stands twice");
       continue;
@@ -287,7 +296,8 @@ void Reader::read_attribute_lanes(const Element& e, const FieldPlan& f, uint8_t*
     seen.set(lane);
     const FieldPlan& l = plan.fields[lane];
     uint64_t bits = load_bits(at + l.offset, l.size);
-    number_from_text(a->Value(), a->Value(), l, bits, f.xml);
+    const char* const value = a->Value();
+    number_from_text(value, value, l, bits, f.xml);
     store_bits(at + l.offset, l.size, bits);
   }
   if (e.FirstChild() != nullptr) {

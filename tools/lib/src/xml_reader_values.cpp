@@ -91,15 +91,18 @@ std::string_view Reader::content(const Element& e, bool text_first, const char*&
   return place;
 }
 
+// The common form, <name value="..."/>, without further ado.
+bool Reader::read_plain_scalar(const Element& e, const FieldPlan& f, uint64_t& bits) {
+  if (f.converter != Converter::plain || f.scalar == Scalar::boolean || !e.NoChildren()) return false;
+  const tinyxml2::XMLAttribute* const a = e.FirstAttribute();
+  if (a == nullptr || a->Next() != nullptr || std::strcmp(a->Name(), "value") != 0) return false;
+  const char* const v = a->Value();
+  number_from_text(v, v, f, bits, f.xml);
+  return true;
+}
+
 void Reader::read_scalar(const Element& e, const FieldPlan& f, uint64_t& bits) {
-  // The common form, <name value="..."/>, without further ado.
-  if (f.converter == Converter::plain && e.NoChildren()) {
-    const tinyxml2::XMLAttribute* const a = e.FirstAttribute();
-    if (a != nullptr && a->Next() == nullptr && std::strcmp(a->Name(), "value") == 0 && f.scalar != Scalar::boolean) {
-      const char* const v = a->Value();
-      return number_from_text(v, v, f, bits, f.xml);
-    }
-  }
+  if (read_plain_scalar(e, f, bits)) return;
   const char* place = nullptr;
   const bool text_first =
       f.converter == Converter::name || f.converter == Converter::enum_text || f.converter == Converter::flag_text;

@@ -38,9 +38,7 @@ void Reader::read_vector(const Element& e, const TypePlan& owner, const FieldPla
     read_item(child, owner, f, out.parts->back().items, index++);
   };
   // Windows of structs and tables may be read by other threads; their places are known, so indices and labels are too.
-  const bool parallel = tasks_ != nullptr && f.item == "Item" &&
-                        (f.kind == FieldKind::struct_vector || f.kind == FieldKind::table_vector) &&
-                        f.converter != Converter::vectors;
+  const bool parallel = tasks_ != nullptr && reads_in_parallel(f);
   for (const tinyxml2::XMLNode* node = e.FirstChild(); node != nullptr; node = node->NextSibling()) {
     if (const Element* child = node->ToElement()) {
       one(*child);

@@ -2,6 +2,7 @@
 #include "xml_scan.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <string>
 
@@ -12,10 +13,26 @@ namespace {
 
 constexpr size_t npos = std::string_view::npos;
 
-bool is_name_start(char c) {
-  const auto b = static_cast<unsigned char>(c);
-  return (b >= 'a' && b <= 'z') || (b >= 'A' && b <= 'Z') || b == '_' || b == ':' || b >= 0x80;
-}
+// What a byte may be inside a tag, by one look instead of a comparison for each.
+enum ByteClass : uint8_t {
+  name_start = 1,
+  name_end = 2,   // blank > / <
+  tag_stop = 4,   // > < and both quotes
+  value_stop = 8  // < and both quotes
+};
+
+constexpr std::array<uint8_t, 256> kByteClass = [] {
+  std::array<uint8_t, 256> classes{};
+  for (unsigned b = 0; b < 256; ++b)
+    if ((b >= 'a' && b <= 'z') || (b >= 'A' && b <= 'Z') || b == '_' || b == ':' || b >= 0x80) classes[b] = name_start;
+  for (const unsigned char b : {' ', '\t', '\n', '\r', '/'}) classes[b] = name_end;
+  for (const unsigned char b : {'"', '\''}) classes[b] = tag_stop | value_stop;
+  classes['>'] = name_end | tag_stop;
+  classes['<'] = name_end | tag_stop | value_stop;
+  return classes;
+}();
+
+bool is(char c, ByteClass wanted) { return (kByteClass[static_cast<unsigned char>(c)] & wanted) != 0; }
 
 // Length of a valid UTF-8 sequence at p, or 0. Follows table 3-7 of the Unicode standard.
 size_t utf8_length(const unsigned char* p, const unsigned char* end) {
@@ -43,17 +60,18 @@ struct Frame {
   size_t windows_before;  // windows known when it opened: what comes after is inside it
   size_t run_begin = 0, run_end = 0;
   uint32_t run_items = 0;
+  uint32_t items = 0;            // closed so far, those of the run among them
   size_t pending_waiver = npos;  // index of a waiver that waits for the next child
 };
 
 class Scanner {
  public:
-  Scanner(std::string_view text, const CompileLimits& limits, size_t window_bytes)
+  Scanner(std::string_view text, const CompileLimits& limits, size_t window_bytes, const EarlyWindowSink& early)
       : text_(text),
         limits_(limits),
         window_bytes_(window_bytes),
-        has_references_(text.find('&') != npos),
-        has_waivers_(memmem(text.data(), text.size(), "lint-ok", 7) != nullptr) {}
+        early_(early),
+        has_references_(text.find('&') != npos) {}
 
   ScanResult run() {
     stack_.reserve(limits_.max_depth + 1);
@@ -165,7 +183,7 @@ class Scanner {
   void comment() {
     const size_t end = text_.find("-->", pos_ + 4);
     if (end == npos) return fail_truncated("a comment");
-    if (has_waivers_) waiver(text_.substr(pos_ + 4, end - pos_ - 4));
+    waiver(text_.substr(pos_ + 4, end - pos_ - 4));
     pos_ = end + 3;
   }
 
@@ -212,26 +230,26 @@ class Scanner {
     const char* const text = text_.data();
     const size_t size = text_.size();
     size_t p = begin + 1;
-    if (!is_name_start(text[p])) return fail(rules::malformed_xml, begin, "'<' that begins no tag");
-    while (p < size && !is_blank(text[p]) && text[p] != '>' && text[p] != '/' && text[p] != '<') ++p;
-    const size_t name_end = p;
+    if (!is(text[p], name_start)) return fail(rules::malformed_xml, begin, "'<' that begins no tag");
+    while (p < size && !is(text[p], name_end)) ++p;
+    const size_t behind_name = p;
     // To the closing '>', past quoted values.
     bool closed = false;
-    while (p < size) {
+    while (true) {
+      while (p < size && !is(text[p], tag_stop)) ++p;
+      if (p == size) break;
       const char c = text[p];
       if (c == '>') {
         closed = true;
         break;
       }
       if (c == '<') return fail(rules::malformed_xml, p, "'<' inside a tag");
-      if (c == '"' || c == '\'') {
-        // Values are short: a loop of our own beats two calls of memchr.
-        const size_t opening = p++;
-        while (p < size && text[p] != c && text[p] != '<') ++p;
-        if (p == size) return fail_truncated("an attribute value");
-        if (text[p] == '<')
-          return fail(rules::malformed_xml, opening, "'<' inside an attribute value (a quotation mark is missing?)");
-      }
+      // Values are short: a loop of our own beats two calls of memchr.
+      const size_t opening = p++;
+      while (p < size && (!is(text[p], value_stop) || (text[p] != c && text[p] != '<'))) ++p;
+      if (p == size) return fail_truncated("an attribute value");
+      if (text[p] == '<')
+        return fail(rules::malformed_xml, opening, "'<' inside an attribute value (a quotation mark is missing?)");
       ++p;
     }
     if (!closed) return fail_truncated("a tag");
@@ -250,10 +268,14 @@ class Scanner {
                   "elements are nested deeper than " + std::to_string(std::min(limits_.max_depth, kMaxDepth)) +
                       " (--max-depth)");
 
-    Frame frame{text + begin + 1, static_cast<uint32_t>(name_end - begin - 1), false, begin, out_.windows.size()};
+    Frame frame{text + begin + 1, static_cast<uint32_t>(behind_name - begin - 1), false, begin, out_.windows.size()};
     frame.is_item = frame.name_size == 4 && std::memcmp(frame.name, "Item", 4) == 0;
-    if (!stack_.empty() && !frame.is_item) end_run(stack_.back());
     pos_ = p + 1;
+    if (!stack_.empty() && !frame.is_item) {
+      end_run(stack_.back());
+      // Most elements are members without content: nothing that close() does concerns them.
+      if (text[p - 1] == '/' && stack_.back().pending_waiver == npos) return;
+    }
     stack_.push_back(frame);
     if (text[p - 1] == '/') close(pos_);
   }
@@ -281,10 +303,22 @@ class Scanner {
   void end_run(Frame& frame) {
     if (frame.run_items == 0) return;
     // Runs far below the target are left in the skeleton: a document of their own would cost more than it saves.
-    if (frame.run_end - frame.run_begin >= window_bytes_ / 8)
+    if (frame.run_end - frame.run_begin >= window_bytes_ / 8) {
       out_.windows.push_back(
           {frame.run_begin, frame.run_end, frame.run_items, static_cast<uint32_t>(frame_depth(frame)) + 1});
+      if (early_ && out_.instructions.empty()) tell(frame);
+    }
     frame.run_items = 0;
+  }
+
+  // Tells the last window, which the run of this frame became. A window inside an Item may yet become part of another.
+  void tell(const Frame& frame) {
+    EarlyWindow early{out_.windows.back(), {}, frame.items - frame.run_items};
+    for (const Frame* f = stack_.data(); f <= &frame; ++f) {
+      if (f->is_item) return;
+      early.path.emplace_back(f->name, f->name_size);
+    }
+    early_(std::move(early));
   }
 
   size_t frame_depth(const Frame& frame) const { return static_cast<size_t>(&frame - stack_.data()) + 1; }
@@ -310,6 +344,7 @@ class Scanner {
       } else {
         end_run(parent);
       }
+      ++parent.items;
     }
     if (parent.pending_waiver != npos) {
       cover(parent.pending_waiver, top.begin, end);
@@ -335,7 +370,8 @@ class Scanner {
   std::string_view text_;
   const CompileLimits& limits_;
   size_t window_bytes_;
-  bool has_references_, has_waivers_;
+  const EarlyWindowSink& early_;
+  bool has_references_;
   bool ok_ = true, saw_root_ = false;
   size_t pos_ = 0;
   std::vector<Frame> stack_;
@@ -344,24 +380,25 @@ class Scanner {
 
 }  // namespace
 
-ScanResult scan_xml(std::string_view text, const CompileLimits& limits, size_t window_bytes) {
-  return Scanner(text, limits, window_bytes).run();
+ScanResult scan_xml(std::string_view text, const CompileLimits& limits, size_t window_bytes,
+                    const EarlyWindowSink& early) {
+  return Scanner(text, limits, window_bytes, early).run();
 }
 
 size_t find_bad_text(std::string_view text) {
   const auto* const begin = reinterpret_cast<const unsigned char*>(text.data());
   const auto* const end = begin + text.size();
   const auto* p = begin;
+  constexpr int kBlock = 64;
   while (p < end) {
-    // Eight bytes at a time while they are ASCII and not NUL.
-    while (end - p >= 8) {
-      uint64_t word;
-      std::memcpy(&word, p, 8);
-      const uint64_t high = 0x8080808080808080u, low = 0x0101010101010101u;
-      if ((word & high) != 0 || ((word - low) & ~word & high) != 0) break;
-      p += 8;
+    // A block at a time while it is ASCII and not NUL: then neither b nor b - 1 has the high bit. Compilers make a few
+    // vector instructions of the loop.
+    for (; end - p >= kBlock; p += kBlock) {
+      unsigned char any = 0;
+      for (int i = 0; i < kBlock; ++i) any |= static_cast<unsigned char>(p[i] | (p[i] - 1));
+      if (any >= 0x80) break;
     }
-    for (int i = 0; i < 8 && p < end; ++i) {
+    for (int i = 0; i < kBlock && p < end; ++i) {
       const size_t length = *p == 0 ? 0 : utf8_length(p, end);
       if (length == 0) return static_cast<size_t>(p - begin);
       p += length;

@@ -5,6 +5,7 @@
 /// long runs of Items into windows. It reads names and nesting, never values.
 
 #include <cstdint>
+#include <functional>
 #include <string_view>
 #include <vector>
 
@@ -33,8 +34,19 @@ struct ScanResult {
   uint64_t elements = 0;
 };
 
+/// A window known while the scan goes on: of an array that stands in no Item, in a source that has had no processing
+/// instruction so far. If the scan finds no error, it is in the result.
+struct EarlyWindow {
+  Window window;
+  std::vector<std::string_view> path;  ///< names of the elements around it, the root first, the array last
+  uint32_t first_item = 0;             ///< Items of the array before it
+};
+using EarlyWindowSink = std::function<void(EarlyWindow&&)>;
+
+/// Tells `early`, if there is one, what it can of the windows, in document order and before the scan is over.
 /// Requires: text is what SourceText gave. `window_bytes` 0: no windows.
-ScanResult scan_xml(std::string_view text, const CompileLimits& limits, size_t window_bytes);
+ScanResult scan_xml(std::string_view text, const CompileLimits& limits, size_t window_bytes,
+                    const EarlyWindowSink& early = {});
 
 /// Offset of the first byte that is not valid UTF-8 or is NUL, or npos.
 size_t find_bad_text(std::string_view text);
