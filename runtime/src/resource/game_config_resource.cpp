@@ -1,25 +1,18 @@
 // SPDX-License-Identifier: MIT
 #include "meridian/resource/game_config_resource.h"
 
-#include <cerrno>
-
+#include "meridian/resource/file_mapping.h"
 #include "meridian/resource/resource.h"
-#include "resource/file_bytes.h"
 #include "resource/game_config_rows.h"
 
 namespace meridian {
 namespace {
 
-bool is_missing(const Status& status) {
-  return status.code == StatusCode::not_found && (status.detail == ENOENT || status.detail == ENOTDIR);
-}
-
 Status load_file(GameConfig& config, const char* path, const ConfigTarget& target, const GameConfigOptions& options,
                  Allocator& scratch, bool& missing) {
-  detail::FileBytes file(scratch);
-  const Status status = file.read(path);
-  missing = is_missing(status);
-  return status.ok() ? load_game_config(config, file.bytes(), target, options, scratch) : status;
+  const Result<FileMapping> file = FileMapping::open(path);
+  missing = file.status().code == StatusCode::not_found;
+  return file.ok() ? load_game_config(config, file.value().bytes(), target, options, scratch) : file.status();
 }
 
 }  // namespace

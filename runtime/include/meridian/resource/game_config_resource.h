@@ -41,7 +41,7 @@ struct GameConfigFiles {
 };
 
 /// Reads and merges a file.
-/// Errors: not_found (the file cannot be opened or read; detail = errno), and those above.
+/// Errors: as FileMapping::open, and those above.
 Status load_game_config(GameConfig& config, const GameConfigFiles& files, const ConfigTarget& target,
                         const GameConfigOptions& options = {}, Allocator& scratch = default_allocator());
 
