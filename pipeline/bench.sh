@@ -21,7 +21,7 @@ done
 
 ./pipeline/setup.sh
 cmake --preset release -DMERIDIAN_BUILD_BENCHMARKS=ON >/dev/null
-cmake --build --preset release --target compile_bench load_bench pack_bench imapc worldc worldgen
+cmake --build --preset release --target compile_bench load_bench pack_bench core_bench imapc worldc worldgen
 bin=build/release
 out=build/bench
 mkdir -p "$out"
@@ -33,6 +33,7 @@ run() { # PROGRAM REPORT [OPTION...]
 run "$bin/tests/bench/compile_bench" "$out/compile.json"
 run "$bin/tests/bench/load_bench" "$out/load.json"
 run "$bin/tests/bench/pack_bench" "$out/pack.json" --benchmark_filter=BM_open_trusted_entry
+run "$bin/tests/bench/core_bench" "$out/core.json"
 
 # Peak private memory of the program itself: resident pages at the end of its life, without the input's mapping.
 "$bin/tests/bench/compile_bench" --make "$out/big.ymap.xml"
@@ -94,4 +95,4 @@ for name in ("many", "many_out", "many_world", "thousand"):
     shutil.rmtree(os.path.join(out, name), ignore_errors=True)
 PY
 rm -f "$out/big.ymap.xml" "$out/big.imap"
-python3 pipeline/bench_table.py "$out/compile.json" "$out/load.json" "$out/pack.json" "$out/program.json" "${table_args[@]+"${table_args[@]}"}"
+python3 pipeline/bench_table.py "$out" "${table_args[@]+"${table_args[@]}"}"

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Turns the results of the benchmark programs into the table of performance targets.
 
-Usage: bench_table.py COMPILE.json LOAD.json PACK.json PROGRAM.json [--only ID] [--json FILE]
+Usage: bench_table.py FOLDER [--only ID] [--json FILE]
 
-The first three are Google Benchmark reports with repetitions; PROGRAM.json holds what bench.sh measured of imapc itself.
+FOLDER holds Google Benchmark reports with repetitions (compile.json, load.json, pack.json, core.json), and program.json: what
+bench.sh measured of the programs themselves.
 Each row: id, case, ours, peer, peer's name, unit, ratio, target, whether it holds. Ratios come from one run of one machine;
 absolute figures are medians.
 """
@@ -29,18 +30,16 @@ def medians(path):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("compile")
-    parser.add_argument("load")
-    parser.add_argument("pack")
-    parser.add_argument("program")
+    parser.add_argument("folder")
     parser.add_argument("--only")
     parser.add_argument("--json")
     args = parser.parse_args()
-    c, c_spread = medians(args.compile)
-    l, l_spread = medians(args.load)
-    k, k_spread = medians(args.pack)
-    p = json.load(open(args.program, encoding="utf-8"))
-    spread = {**c_spread, **l_spread, **k_spread}
+    c, c_spread = medians(f"{args.folder}/compile.json")
+    l, l_spread = medians(f"{args.folder}/load.json")
+    k, k_spread = medians(f"{args.folder}/pack.json")
+    o, o_spread = medians(f"{args.folder}/core.json")
+    p = json.load(open(f"{args.folder}/program.json", encoding="utf-8"))
+    spread = {**c_spread, **l_spread, **k_spread, **o_spread}
     rows = []
 
     def row(id, case, ours, peer, peer_name, unit, ratio, target, holds):
@@ -73,7 +72,7 @@ def main():
     for size in ("4KB", "4MB", "64MB"):
         entry = k[f"BM_open_trusted_entry_{size}"]
         row("PERF-5", f"open a trusted pack entry of {size}", entry * 1e6, 5, "limit", "us", entry * 1e6 / 5, "<= 1", entry <= 5e-6)
-    allocations = max(b["allocations"] for b in json.load(open(args.pack, encoding="utf-8"))["benchmarks"] if b.get("run_type") != "aggregate")
+    allocations = max(b["allocations"] for b in json.load(open(f"{args.folder}/pack.json", encoding="utf-8"))["benchmarks"] if b.get("run_type") != "aggregate")
     row("PERF-5", "heap allocations of a trusted pack entry", allocations, 0, "limit", "1", allocations, "<= 0", allocations == 0)
     xml, compiled = l["BM_parse_xml"], l["BM_compile_from_xml"]
     row("PERF-5", "open against parsing the XML", opened * 1e6, xml * 1e6, "tinyxml2 parse", "us", xml / opened, "", None)
@@ -81,6 +80,17 @@ def main():
     index, sphere, scan = l["BM_open_index"], l["BM_index_sphere"], l["BM_index_scan"]
     row("WIDX-1", "open an index of 8000 maps, 30000 archetypes", index * 1e3, 10, "limit", "ms", index * 1e3 / 10, "<= 1", index <= 0.01)
     row("BOX-1", "what streams within 30 m", sphere * 1e6, scan * 1e6, "a look at all", "us", sphere / scan, "", None)
+    elements = 100_000
+    for work, per in (("fill_drain", elements), ("churn", 1)):
+        ours = o[f"BM_pool_{work}"] / per
+        for peer in ("boost_object_pool", "boost_fast_pool", "pmr", "malloc"):
+            theirs = o[f"BM_{peer}_{work}"] / per
+            target = None if peer == "malloc" else theirs >= ours
+            row("POOL-2", f"pool, {work}, an element made and unmade", ours * 1e9, theirs * 1e9, peer, "ns", theirs / ours, "" if target is None else ">= 1", target)
+    get = o["BM_pool_get"] / 256
+    row("POOL-3", "look-up by a warm handle", get * 1e9, 1.5, "limit", "ns", get * 1e9 / 1.5, "<= 1", get <= 1.5e-9)
+    tracked, listed = o["BM_tracked_ref"], o["BM_listed_ref"]
+    row("TREF-1", "let go and assign, 1000 references to one", tracked * 1e9, listed * 1e9, "walked list", "ns", listed / tracked, ">= 5", listed >= 5 * tracked)
     if args.only:
         rows = [r for r in rows if r["id"] == args.only]
     print(f"{'id':7} {'case':44} {'ours':>10} {'peer':>10} {'unit':4} {'peer is':16} {'ratio':>8} {'target':8} holds")
