@@ -53,8 +53,9 @@ class Trackable {
 /// The part of a reference that knows no type.
 class TrackedRefBase {
  public:
-  TrackedRefBase(const TrackedRefBase&) = delete;
+  TrackedRefBase(const TrackedRefBase&) = delete;  // TrackedRef copies: by linking, not member by member
   TrackedRefBase& operator=(const TrackedRefBase&) = delete;
+
   explicit operator bool() const { return object_ != nullptr; }
   /// Refers to nothing from now on.
   void reset() {

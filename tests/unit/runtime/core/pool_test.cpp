@@ -10,10 +10,9 @@
 #include <vector>
 
 #define MERIDIAN_DEFINE_COUNTING_ALLOCATOR
-#include "support/counting_allocator.h"
-//
 #include "support/captured.h"
 #include "support/checked_memory.h"
+#include "support/counting_allocator.h"
 
 namespace meridian {
 namespace {
@@ -26,16 +25,18 @@ struct Lamp {
 
 // POOL-1
 TEST(Pool, TakesOneBlockAndNothingAfterwards) {
+  test::CheckedMemory memory;
   Pool<Lamp> pool;
+  ASSERT_TRUE(pool.init({.name = "Lamp", .capacity = 100}, memory).ok());
+  EXPECT_EQ(memory.calls(), 1u);
   const uint64_t before = test::allocation_count();
-  ASSERT_TRUE(pool.init({.name = "Lamp", .capacity = 100}).ok());
-  EXPECT_EQ(test::allocation_count() - before, 1u);
   for (int round = 0; round < 3; ++round) {
     for (int i = 0; i < 100; ++i) ASSERT_NE(pool.create(i), nullptr);
     EXPECT_EQ(pool.try_create(), nullptr);
     pool.clear();
   }
-  EXPECT_EQ(test::allocation_count() - before, 1u);
+  EXPECT_EQ(test::allocation_count() - before, 0u);
+  EXPECT_EQ(memory.calls(), 1u);
 }
 
 // POOL-1: a number of bytes that can be told beforehand, for elements of any size and alignment.

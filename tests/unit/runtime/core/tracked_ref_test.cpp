@@ -9,6 +9,7 @@
 #include <memory>
 #include <random>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -28,6 +29,8 @@ using Ref = TrackedRef<Ped>;
 // TREF-1: one pointer in the object, 24 bytes in the reference.
 static_assert(sizeof(Trackable) == sizeof(void*));
 static_assert(sizeof(Ref) == 24);
+// Through the base, a copy would put a reference into a list that does not know it.
+static_assert(!std::is_copy_assignable_v<TrackedRefBase> && std::is_copy_assignable_v<Ref>);
 
 // TREF-1
 TEST(TrackedRef, BecomesNullWhenItsObjectDies) {
