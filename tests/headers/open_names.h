@@ -30,6 +30,8 @@ extern std::span<const Vec3> points, other_points;
 extern std::span<const PlacedBox> placed_boxes;
 extern std::vector<float> distances, brightness;
 extern JobSystem& jobs;
+extern EntryDecompressor& decompressor;
+Status make_town(PackKey key, Allocator& memory, std::span<std::byte>& out);
 extern const schema::ArchetypeDef& definition;
 extern const schema::EntityDef& entity;
 extern const schema::MapData* map;

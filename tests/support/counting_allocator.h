@@ -49,24 +49,24 @@ void* __libc_calloc(size_t count, size_t size);
 void* __libc_realloc(void* pointer, size_t size);
 void* __libc_memalign(size_t alignment, size_t size);
 
-void* malloc(size_t size) {
+void* malloc(size_t size) noexcept {
   meridian::test::g_allocations.fetch_add(1, std::memory_order_relaxed);
   return __libc_malloc(size);
 }
-void* calloc(size_t count, size_t size) {
+void* calloc(size_t count, size_t size) noexcept {
   meridian::test::g_allocations.fetch_add(1, std::memory_order_relaxed);
   return __libc_calloc(count, size);
 }
-void* realloc(void* pointer, size_t size) {
+void* realloc(void* pointer, size_t size) noexcept {
   meridian::test::g_allocations.fetch_add(1, std::memory_order_relaxed);
   return __libc_realloc(pointer, size);
 }
-void* aligned_alloc(size_t alignment, size_t size) {
+void* aligned_alloc(size_t alignment, size_t size) noexcept {
   meridian::test::g_allocations.fetch_add(1, std::memory_order_relaxed);
   return __libc_memalign(alignment, size);
 }
-void* memalign(size_t alignment, size_t size) { return aligned_alloc(alignment, size); }
-int posix_memalign(void** out, size_t alignment, size_t size) {
+void* memalign(size_t alignment, size_t size) noexcept { return aligned_alloc(alignment, size); }
+int posix_memalign(void** out, size_t alignment, size_t size) noexcept {
   *out = aligned_alloc(alignment, size);
   return *out != nullptr ? 0 : 12;  // ENOMEM
 }

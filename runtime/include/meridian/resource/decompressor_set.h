@@ -6,7 +6,7 @@
 ///   DecompressorSet decompressors;
 ///   Status status = decompressors.init(2);               // as many as should decompress at once
 ///   if (status.ok()) status = decompressors.prepare(pack);
-///   if (status.ok()) status = decompressors.read(pack, entry, memory);    // any thread
+///   if (status.ok()) status = decompressors.read(pack, *entry, memory);    // any thread
 ///
 /// A thread that finds no free context waits for one. Contexts are few because each costs 160 KB and a core: threads
 /// beyond them would wait for the processor instead.

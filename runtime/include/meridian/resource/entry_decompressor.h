@@ -3,10 +3,8 @@
 /// What mounts (resource/mount.h) read compressed entries by. An interface, so that the runtime links no zstd; the one
 /// that does is DecompressorSet (resource/decompressor_set.h, target meridian::pack_zstd).
 ///
-///   DecompressorSet decompressors;
-///   Status status = decompressors.init(2);
-///   ResourceMounts mounts;
-///   if (status.ok()) status = mounts.init({.decompressor = &decompressors});
+///   Status status = decompressor.prepare(pack);                             // meridian::DecompressorSet, or your own
+///   if (status.ok()) status = decompressor.read(pack, *entry, memory);      // mounts do both, see resource/mount.h
 ///
 /// Threads: as the implementation says; mounts call prepare and release from their owner, read from any thread.
 

@@ -4,7 +4,7 @@
 /// earlier one by kind and name. Nothing is merged, so unmounting, in any order, shows again exactly what was covered.
 ///
 ///   ResourceMounts mounts;
-///   Status status = mounts.init({.decompressor = &decompressors});
+///   Status status = mounts.init({.decompressor = &decompressor});
 ///   Result<MountId> world = mounts.mount_pack("world.mpk");
 ///   Result<MountId> patch = mounts.mount_pack("patch.mpk");
 ///   const ResourceLocation town = mounts.find(kind_of("IMAP"), hash_name("town"));

@@ -5,7 +5,7 @@
 ///
 ///   PackDictionaries dictionaries;
 ///   if (dictionaries.prepare(pack).ok()) {
-///     const ZSTD_DDict_s* digested = dictionaries.find(pack, entry.dictionary);   // until release(pack)
+///     const ZSTD_DDict_s* digested = dictionaries.find(pack, entry->dictionary);   // until release(pack)
 ///   }
 ///
 /// Threads: readers (find beside find; nothing beside prepare and release). A digested dictionary is immutable.
