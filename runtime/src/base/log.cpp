@@ -3,6 +3,7 @@
 
 #include <cstdarg>
 #include <cstdio>
+#include <utility>
 
 namespace meridian {
 namespace {
@@ -30,7 +31,9 @@ const char* to_string(LogLevel level) {
   return "unknown";
 }
 
-void set_log_sink(LogSink sink) { g_sink = sink.write != nullptr ? sink : LogSink{write_to_stderr, nullptr}; }
+LogSink set_log_sink(LogSink sink) {
+  return std::exchange(g_sink, sink.write != nullptr ? sink : LogSink{write_to_stderr, nullptr});
+}
 
 void set_name_lookup(NameLookup lookup) { g_names = lookup; }
 

@@ -88,13 +88,22 @@ Status MemoryTracker::rows(std::span<MemoryRow> out, size_t& found) const {
   return {StatusCode::too_small, "a report has more rows than there is room for; detail = their number", found};
 }
 
+// A class of another tracker is in none of this one's rows, so what it accounts for counts here.
+bool MemoryTracker::has_class(const char* name) const {
+  for (const MemorySource* source = first_; source != nullptr; source = source->next_) {
+    const MemoryRow row = source->memory_row();
+    if (row.kind == MemoryKind::allocations && row.name == name) return true;
+  }
+  return false;
+}
+
 uint64_t MemoryTracker::total_bytes() const {
+  const std::lock_guard lock(mutex_);
   uint64_t total = 0;
-  for_each(
-      [](void* user, const MemoryRow& row) {
-        if (row.within == nullptr) *static_cast<uint64_t*>(user) += row.bytes;
-      },
-      &total);
+  for (const MemorySource* source = first_; source != nullptr; source = source->next_) {
+    const MemoryRow row = source->memory_row();
+    if (row.within == nullptr || !has_class(row.within)) total += row.bytes;
+  }
   return total;
 }
 
@@ -132,7 +141,6 @@ void print_memory_report(const MemoryTracker& tracker, ReportLine line, void* us
   struct Printer {
     ReportLine line;
     void* user;
-    uint64_t total = 0;
     char text[256] = {};
     void say(int size) {
       const size_t length = size < 0 ? 0 : static_cast<size_t>(size);
@@ -144,7 +152,6 @@ void print_memory_report(const MemoryTracker& tracker, ReportLine line, void* us
   tracker.for_each(
       [](void* context, const MemoryRow& row) {
         Printer& to = *static_cast<Printer*>(context);
-        if (row.within == nullptr) to.total += row.bytes;
         const bool is_pool = row.kind == MemoryKind::pool;
         char element[16] = "-", capacity[24] = "-";
         if (is_pool) std::snprintf(element, sizeof element, "%" PRIu32, row.element_bytes);
@@ -155,7 +162,7 @@ void print_memory_report(const MemoryTracker& tracker, ReportLine line, void* us
                              row.within != nullptr ? row.within : ""));
       },
       &printer);
-  printer.say(std::snprintf(printer.text, sizeof printer.text, "total %" PRIu64 " bytes", printer.total));
+  printer.say(std::snprintf(printer.text, sizeof printer.text, "total %" PRIu64 " bytes", tracker.total_bytes()));
 }
 
 }  // namespace meridian

@@ -138,6 +138,12 @@ Status Decorators::get(const Extensible& object, NameHash key, DecoratorKind kin
   if (const Status status = registry_.check(key, kind); !status.ok()) return status;
   const Node* const node = find(object, key);
   if (node == nullptr) return {StatusCode::not_found, "the object has no such decorator", 0, key};
+  // What another Decorators has set here may be of another kind than this one's registry says.
+  const DecoratorKind there = node->entry.value.kind();
+  if (there != kind) {
+    return {StatusCode::wrong_kind, "the decorator is of another kind; detail = that kind",
+            static_cast<uint64_t>(there), key};
+  }
   out = node->entry.value;
   return {};
 }
@@ -207,9 +213,11 @@ Status Decorators::replace_all(Extensible& object, std::span<const DecoratorEntr
   const Holder* const holder = holder_of(object);
   const uint64_t own = holder != nullptr ? holder->count : 0;
   if (entries.size() > values_.capacity() - values_.used() + own) {
+    values_.deny();
     return {StatusCode::out_of_slots, "no more decorators; detail = capacity", values_.capacity(), {}};
   }
   if (holder == nullptr && !entries.empty() && holders_.pool().used() == holders_.pool().capacity()) {
+    holders_.pool().deny();
     return {StatusCode::out_of_slots,
             "no more objects can have decorators; detail = capacity",
             holders_.pool().capacity(),

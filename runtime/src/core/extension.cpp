@@ -72,8 +72,9 @@ void ExtensionList::clear() {
 
 void ExtensionRegistry::add_factory(ExtensionKind kind, const char* name, Factory<Extension>& factory) {
   MERIDIAN_ASSERT(kind.id < kMaxExtensionKinds && kinds_[kind.id].factory == nullptr, "a kind has one factory");
+  MERIDIAN_ASSERT(kind != kRuntimeExtension, "this kind of extension is the runtime's");
   if (kind.id >= kMaxExtensionKinds) return;
-  kinds_[kind.id] = {name, &factory, false};
+  kinds_[kind.id] = {name, &factory};
 }
 
 void ExtensionRegistry::associate(TypeHash definition, ExtensionKind kind) {
@@ -114,13 +115,14 @@ Extension* ExtensionRegistry::create(ExtensionKind kind, uint32_t file) {
     return extension;
   }
   ++left_out_;
-  if (known == nullptr || known->said_full) return nullptr;
-  known->said_full = true;
-  if (known->factory == nullptr) {
+  if (known == nullptr || (known->factory != nullptr && known->factory->says_when_full())) return nullptr;
+  const bool is_known = known->factory != nullptr;
+  if (!full_.first((kind.id + 1) << 20 ^ (is_known ? file : 0))) return nullptr;
+  if (!is_known) {
     log_message(LogLevel::warning, {}, "extensions of kind %u are left out: it has no factory", kind.id);
   } else {
-    log_message(LogLevel::warning, hash_name(known->name), "no room for more %s: such extensions are left out",
-                known->name);
+    log_message(LogLevel::warning, hash_name(known->name),
+                "no room for more %s of the file in slot %u: such extensions are left out", known->name, file);
   }
   return nullptr;
 }

@@ -74,6 +74,7 @@ Status GameConfig::lock_pool(NameHash name) {
     return {StatusCode::out_of_slots, "too many locked pools; detail = how many there may be", kMaxLockedPools, name};
   locked_[locked_count_++] = name;
   if (const ConfiguredPool* entry = find_entry(name)) report_locked(*entry);
+  if (name == kModelInfoPool) slots_ = share_slots(kDefaultMaxModelInfos, wanted_streamed_);
   return {};
 }
 
@@ -169,7 +170,8 @@ Status GameConfig::load(std::span<const ConfigSource> sources, const ConfigTarge
     new (values + values_.size()) ConfigValue(value);
     values_ = {values, values_.size() + 1};
   }
-  slots_ = share_slots(permanent, options.streamed_model_slots);
+  wanted_streamed_ = options.streamed_model_slots;
+  slots_ = share_slots(permanent, wanted_streamed_);
   return {};
 }
 

@@ -63,7 +63,7 @@ uint32_t NameRegistrar::find(NameHash name) const {
   return slots_ != nullptr ? slots_[slot_of(name)].index : kNoNameIndex;
 }
 
-bool NameRegistrar::erase(NameHash name) {
+bool NameRegistrar::remove(NameHash name) {
   if (slots_ == nullptr) return false;
   uint32_t hole = slot_of(name);
   if (slots_[hole].index == kNoNameIndex) return false;

@@ -50,7 +50,8 @@ class ValueWalk {
 
   void append(std::string_view text) {
     // Beyond the room, the size still grows; add() then knows that the path is not whole.
-    if (path_size_ + text.size() <= sizeof path_) std::memcpy(path_ + path_size_, text.data(), text.size());
+    if (path_size_ < sizeof path_)
+      std::memcpy(path_ + path_size_, text.data(), std::min(text.size(), sizeof path_ - path_size_));
     path_size_ += text.size();
   }
 
@@ -114,7 +115,7 @@ class ValueWalk {
     if (path_size_ > sizeof path_) {
       if (out_ != nullptr)
         log_message(LogLevel::warning, {}, "a value of the game configuration is left out: its path '%.40s...' is long",
-                    path_);
+                    path_);  // filled by append, as far as it goes
       return;
     }
     value.path = hash_type({path_, path_size_});
@@ -127,7 +128,7 @@ class ValueWalk {
   ConfigValue* out_;
   size_t count_ = 0;
   size_t path_size_ = 0;
-  char path_[256];
+  char path_[256] = {};
 };
 
 const reflection::Object& config_object(const reflection::Schema& schema) {

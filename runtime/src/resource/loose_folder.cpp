@@ -71,8 +71,15 @@ class Scan {
     }
     Status status;
     while (status.ok()) {
+      errno = 0;
       const dirent* const entry = ::readdir(handle);
-      if (entry == nullptr) break;
+      if (entry == nullptr) {
+        if (errno != 0 && depth == 0) status = file_error(errno);
+        if (errno != 0 && depth != 0) {
+          log_message(LogLevel::warning, {}, "%s: folder cannot be read to its end (%s)", path_, std::strerror(errno));
+        }
+        break;
+      }
       if (entry->d_name[0] != '.') status = visit(entry->d_name, depth);
     }
     ::closedir(handle);

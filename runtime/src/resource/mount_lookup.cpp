@@ -64,7 +64,17 @@ Status read_loose(const char* path, std::span<std::byte> to, NameHash name) {
   if (status.ok() && size.value() != to.size()) {
     status = {StatusCode::too_small, "a loose file changed since it was pinned; detail = its size now", size.value()};
   }
-  if (status.ok() && !detail::read_exactly(file.number(), to, 0)) status = detail::file_error(errno);
+  errno = 0;
+  if (status.ok() && !detail::read_exactly(file.number(), to, 0)) {
+    status = errno != 0 ? detail::file_error(errno)
+                        : Status{StatusCode::too_small, "a loose file became shorter while it was read"};
+  }
+  if (status.ok()) {
+    const Result<size_t> after = detail::regular_size(file.number());
+    if (!after.ok() || after.value() != to.size()) {
+      status = {StatusCode::too_small, "a loose file changed while it was read; detail = the size it had", to.size()};
+    }
+  }
   status.name = name;
   return status;
 }

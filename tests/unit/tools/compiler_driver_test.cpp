@@ -391,6 +391,7 @@ std::pair<std::string, std::string> colliding_names() {
   }
 }
 
+// CORE-3
 TEST_F(DriverTest, NAM001_NamesOfDifferentInputsAreHeldTogether) {
   const auto [first, second] = colliding_names();
   std::string shouted = first;

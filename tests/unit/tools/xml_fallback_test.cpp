@@ -33,6 +33,13 @@ std::string map_of(int flags) {
          "\"/>\n <entities/>\n</CMapData>\n";
 }
 
+/// Local files, whose times are fine enough for tests.
+XmlFallbackOptions quick() {
+  XmlFallbackOptions options;
+  options.settle_ms = 20;
+  return options;
+}
+
 /// Old enough that its times count, and another one for each call.
 void age(const std::string& path) {
   static time_t seconds = 1'700'000'000;
@@ -91,7 +98,7 @@ TEST(XmlFallback, SourcesOverrideAPackAndLeaveAgain) {
   folder.write("notes.xml", "<notes/>");
   folder.write(".hidden.ymap.xml", map_of(1));
   folder.write("hash_0000ABCD.ymap.xml", map_of(5));
-  XmlFallback sources;
+  XmlFallback sources(quick());
   ASSERT_TRUE(sources.scan(folder.path()).ok());
   EXPECT_EQ(sources.count(), 3u);
   EXPECT_EQ(sources.compilations(), 0u);  // not before it is asked for
@@ -99,7 +106,7 @@ TEST(XmlFallback, SourcesOverrideAPackAndLeaveAgain) {
   // The same map packed, from the source as it was before.
   const TempDir older;
   older.write("town.ymap.xml", map_of(1));
-  XmlFallback old;
+  XmlFallback old(quick());
   ASSERT_TRUE(old.scan(older.path()).ok());
   std::span<std::byte> bytes;
   ASSERT_TRUE(old.load({kMap, hash_name("town")}, default_allocator(), bytes).ok());
@@ -125,7 +132,7 @@ TEST(XmlFallback, AFileIsCompiledAgainWhenItChanged) {
   const TempDir folder;
   const std::string path = folder.write("town.ymap.xml", map_of(3));
   age(path);
-  XmlFallback sources;
+  XmlFallback sources(quick());
   ASSERT_TRUE(sources.scan(folder.path()).ok());
   Mounts mounts;
   ASSERT_TRUE(mounts.mount_source(sources, "xml").ok());
@@ -141,7 +148,7 @@ TEST(XmlFallback, AFileIsCompiledAgainWhenItChanged) {
 TEST(XmlFallback, QuickChangesOfOneSizeAreSeen) {
   const TempDir folder;
   folder.write("town.ymap.xml", map_of(0));
-  XmlFallback sources;
+  XmlFallback sources(quick());
   ASSERT_TRUE(sources.scan(folder.path()).ok());
   Mounts mounts;
   ASSERT_TRUE(mounts.mount_source(sources, "xml").ok());
@@ -159,7 +166,7 @@ TEST(XmlFallback, ErrorsAreSaidOnceWithTheirPlaceAndBreakNothingElse) {
   age(path);
   folder.write("broken.ymap.xml", "<CMapData");
   folder.write("good.ymap.xml", map_of(9));
-  XmlFallback sources;
+  XmlFallback sources(quick());
   ASSERT_TRUE(sources.scan(folder.path()).ok());
   EXPECT_EQ(sources.count(), 3u);
   Mounts mounts;
@@ -188,7 +195,7 @@ TEST(XmlFallback, FilesThatGoOrBecomeSomethingElseAreSaid) {
   const TempDir folder;
   folder.write("goes.ymap.xml", map_of(1));
   folder.write("turns.ymap.xml", map_of(1));
-  XmlFallback sources;
+  XmlFallback sources(quick());
   ASSERT_TRUE(sources.scan(folder.path()).ok());
   Mounts mounts;
   ASSERT_TRUE(mounts.mount_source(sources, "xml").ok());
@@ -205,7 +212,7 @@ TEST(XmlFallback, FilesThatGoOrBecomeSomethingElseAreSaid) {
 
 TEST(XmlFallback, SaysWhyThereAreNoSourcesAndOfTwins) {
   const TempDir folder;
-  XmlFallback sources;
+  XmlFallback sources(quick());
   EXPECT_EQ(sources.scan(folder.path("absent")).code, StatusCode::not_found);
   EXPECT_EQ(sources.scan(folder.write("file.xml", "")).code, StatusCode::wrong_kind);
   folder.write("a/town.ymap.xml", map_of(1));
@@ -222,7 +229,7 @@ TEST(XmlFallback, SaysWhyThereAreNoSourcesAndOfTwins) {
 TEST(XmlFallback, LoadersShareWhatOneCompiled) {
   const TempDir folder;
   for (int i = 0; i < 4; ++i) age(folder.write("map_" + std::to_string(i) + ".ymap.xml", map_of(i)));
-  XmlFallback sources;
+  XmlFallback sources(quick());
   ASSERT_TRUE(sources.scan(folder.path()).ok());
   Mounts mounts;
   ASSERT_TRUE(mounts.mount_source(sources, "xml").ok());

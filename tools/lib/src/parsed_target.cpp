@@ -9,6 +9,7 @@ namespace meridian::tools {
 
 bool parse_config_target(std::string_view text, ParsedTarget& parsed, std::string& error) {
   parsed = {};
+  error.clear();
   ConfigTarget& target = parsed.build_and_platform;
   bool has_build = false;
   while (!text.empty()) {

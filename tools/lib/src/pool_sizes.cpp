@@ -17,8 +17,8 @@ namespace {
 /// Collects what the runtime says, as long as it lives. Threads: main.
 class LogCapture {
  public:
-  LogCapture() { set_log_sink({write, this}); }
-  ~LogCapture() { set_log_sink({}); }
+  LogCapture() : before_(set_log_sink({write, this})) {}
+  ~LogCapture() { set_log_sink(before_); }
   LogCapture(const LogCapture&) = delete;
   LogCapture& operator=(const LogCapture&) = delete;
   const std::vector<std::string>& messages() const { return messages_; }
@@ -27,6 +27,7 @@ class LogCapture {
   static void write(void* user, const LogMessage& message) {
     static_cast<LogCapture*>(user)->messages_.emplace_back(message.text);
   }
+  LogSink before_;
   std::vector<std::string> messages_;
 };
 

@@ -19,6 +19,7 @@
 #include "meridian/resource/fingerprint.h"
 #include "meridian/resource/mount.h"
 #include "meridian/tools/binding.h"
+#include "meridian/tools/file_io.h"
 #include "meridian/tools/inputs.h"
 #include "meridian/tools/rules.h"
 
@@ -26,9 +27,6 @@ namespace meridian {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// Times of files are those of a coarse clock: a file younger than this may change again without a new time.
-constexpr int64_t kTickNanoseconds = 20'000'000;
 
 int64_t nanoseconds(const timespec& time) { return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec; }
 
@@ -47,6 +45,13 @@ Status status_of_errno(int error, NameHash name) {
   return {StatusCode::io_error, "source cannot be read; detail = errno", detail, name};
 }
 
+/// Read, never mapped: whoever edits a mapped file while the game runs can end the game.
+std::shared_ptr<const tools::SourceText> read_source(const std::string& path, int& error) {
+  std::string bytes;
+  error = tools::read_file(path, bytes);
+  return error == 0 ? tools::SourceText::from_memory(path, std::move(bytes)) : nullptr;
+}
+
 /// 0 for what is no source of a built-in kind.
 uint32_t kind_of_source(const std::string& path) {
   static constexpr std::pair<std::string_view, uint32_t> kSuffixes[] = {{".ymap.xml", kind_of("IMAP")},
@@ -54,7 +59,7 @@ uint32_t kind_of_source(const std::string& path) {
                                                                         {".ymf.xml", kind_of("YMFM")},
                                                                         {"gameconfig.xml", kind_of("GCFG")}};
   int error = 0;
-  const auto text = tools::SourceText::open(path, error);
+  const auto text = read_source(path, error);
   const std::string_view root = text == nullptr ? std::string_view() : tools::sniff_root(text->text());
   for (const BuiltinSchema& schema : builtin_schemas()) {
     const tools::Binding* const binding = tools::Binding::builtin(schema.kind);
@@ -125,6 +130,18 @@ XmlFallback::~XmlFallback() = default;
 
 Status XmlFallback::scan(const std::string& folder) {
   sources_.clear();
+  try {
+    const Status status = find_sources(folder);
+    if (!status.ok()) sources_.clear();
+    return status;
+  } catch (const std::exception& e) {
+    sources_.clear();
+    log_message(LogLevel::error, {}, "%s: error: %s", folder.c_str(), e.what());
+    return {StatusCode::io_error, "folder of sources cannot be read, see the log"};
+  }
+}
+
+Status XmlFallback::find_sources(const std::string& folder) {
   std::error_code error;
   const fs::file_status status = fs::status(folder, error);
   if (!fs::exists(status)) return {StatusCode::not_found, "no such folder of sources"};
@@ -196,7 +213,11 @@ Status XmlFallback::load(PackKey key, Allocator& memory, std::span<std::byte>& o
       source.status = {StatusCode::bad_value, "the compiler failed, see the log", 0, key.name};
     }
     source.stamp = stamp;
-    source.known = nanoseconds(now) - std::max(stamp.modified, stamp.changed) > kTickNanoseconds;
+    // What the file says stays true until it changes; what the machine lacked may be there next time.
+    const bool is_of_the_file = source.status.ok() || source.status.code == StatusCode::wrong_kind ||
+                                (source.status.code == StatusCode::bad_value && source.status.detail > 0);
+    source.known = is_of_the_file &&
+                   nanoseconds(now) - std::max(stamp.modified, stamp.changed) > int64_t{options_.settle_ms} * 1'000'000;
   }
   if (!source.status.ok()) return source.status;
   void* const block = memory.allocate(source.bytes.size(), kPackAlignment);
@@ -212,7 +233,7 @@ void XmlFallback::compile(Source& source, PackKey key) const {
   source.compilations.fetch_add(1, std::memory_order_relaxed);
   source.bytes.clear();
   int error = 0;
-  const auto text = tools::SourceText::open(source.path, error);
+  const auto text = read_source(source.path, error);
   if (text == nullptr) {
     source.status = status_of_errno(error, key.name);
     return;
@@ -220,6 +241,10 @@ void XmlFallback::compile(Source& source, PackKey key) const {
   tools::CompileOptions options = options_.compile;
   options.stem = tools::input_stem(source.path);
   tools::CompileResult result = tools::compile_xml(*text, *tools::Binding::builtin(key.kind), options);
+  if (result.cancelled) {
+    source.status = {StatusCode::in_use, "compiling the source was cancelled", 0, key.name};
+    return;
+  }
   if (result.other_root) {
     log_message(LogLevel::error, key.name, "%s: error: the root element is '%s', another than when it was mounted",
                 source.path.c_str(), result.root.c_str());

@@ -45,9 +45,9 @@ struct LogSink {
   void* user = nullptr;
 };
 
-/// Sets the sink. An empty one restores the default, which writes "meridian: warning: <text>" to standard error.
+/// Sets the sink, and returns the one before. An empty one restores the default, which writes "meridian: warning: <text>" to standard error.
 /// Threads: main, before any other use.
-void set_log_sink(LogSink sink);
+LogSink set_log_sink(LogSink sink);
 
 /// Gives texts for hashes. `find` returns an empty view for what it does not know; texts live as long as it is set.
 struct NameLookup {

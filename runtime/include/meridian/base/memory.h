@@ -94,11 +94,12 @@ class MemoryTracker {
   /// Copies the rows, in the order of registration. If `out` is too small, it is filled and `found` is still the full
   /// number. Errors: too_small when found > out.size().
   Status rows(std::span<MemoryRow> out, size_t& found) const;
-  /// Bytes held now by all rows, each counted once. [bytes]
+  /// Bytes held now by all rows, each counted once: a row within a class of this tracker is part of that. [bytes]
   uint64_t total_bytes() const;
 
  private:
   friend class MemorySource;
+  bool has_class(const char* name) const;
   mutable std::mutex mutex_;
   MemorySource* first_ = nullptr;
   MemorySource* last_ = nullptr;

@@ -4,7 +4,7 @@
 ///
 ///   struct Ped : Trackable {};
 ///   KnownRefs known;
-///   Status ready = known.init(8192);                     // "KnownRefs" in the gameconfig
+///   Status ready = known.init(8192);                     // "Known Refs" in the gameconfig
 ///   Ped ped;
 ///   CountedRef<Ped> driver(known, &ped);                 // remembers this line
 ///   known.for_each(&ped, [](void*, const RefHolder& holder) {
@@ -13,7 +13,7 @@
 ///
 /// Behaves like TrackedRef otherwise. A full KnownRefs pool says so once; such references work, and are not listed.
 ///
-/// Threads: main. Memory: a record for each reference that points to something, from the pool "KnownRefs".
+/// Threads: main. Memory: a record for each reference that points to something, from the pool "Known Refs".
 
 #include <cstdint>
 
@@ -47,7 +47,7 @@ class KnownRefs {
  public:
   /// Errors: as Pool::init.
   Status init(uint32_t capacity, Allocator& allocator = default_allocator(), MemoryTracker* tracker = nullptr) {
-    return holders_.init({.name = "KnownRefs", .capacity = capacity, .tracker = tracker}, allocator);
+    return holders_.init({.name = "Known Refs", .capacity = capacity, .tracker = tracker}, allocator);
   }
   /// References that were pointed at something, are listed, and were not cleared since. [count]
   uint32_t count() const { return holders_.used(); }

@@ -24,8 +24,8 @@
 
 namespace meridian {
 
-/// The extension that holds an object's decorators.
-inline constexpr ExtensionKind kDecoratorExtension{0};
+/// The extension that holds an object's decorators. Theirs alone: it has no factory in a registry, and is never unlinked.
+inline constexpr ExtensionKind kDecoratorExtension = kRuntimeExtension;
 
 enum class DecoratorKind : uint8_t { real, boolean, integer, string, time };
 

@@ -44,6 +44,7 @@ class DerivedPool final : public BasicPool<Base, detail::FlatSlots<0>, Threading
   D* try_create(Arguments&&... arguments) {
     static_assert(std::is_base_of_v<Base, D>);
     const size_t stride = this->slots_.stride();
+    if (this->slots_.count() == 0) return nullptr;
     const bool fits = sizeof(D) <= stride && alignof(D) <= this->slots_.alignment() && stride % alignof(D) == 0;
     MERIDIAN_ASSERT(fits, "a type that is larger than the pool's slots was not registered");
     return fits ? this->template make<D>(std::forward<Arguments>(arguments)...) : nullptr;

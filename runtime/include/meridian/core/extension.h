@@ -31,14 +31,16 @@
 
 namespace meridian {
 
-/// Number of a kind of extension, unique in the program. The program hands them out.
+/// Number of a kind of extension, unique in the program. The program hands them out, but for kRuntimeExtension.
 struct ExtensionKind {
-  uint32_t id = 0;  ///< [0, kMaxExtensionKinds)
+  uint32_t id = UINT32_MAX;  ///< [0, kMaxExtensionKinds)
   friend constexpr bool operator==(ExtensionKind, ExtensionKind) = default;
 };
 inline constexpr uint32_t kMaxExtensionKinds = 256;
 /// Kinds with a bit in each list. [count]
 inline constexpr uint32_t kMaskedExtensionKinds = 32;
+/// The runtime's own kind (core/decorator.h); the last one with a bit.
+inline constexpr ExtensionKind kRuntimeExtension{kMaskedExtensionKinds - 1};
 
 /// Base of all extensions. Copies are in no list.
 class Extension {
@@ -134,7 +136,8 @@ class ExtensionRegistry {
  public:
   static constexpr uint32_t kMaxDefinitions = 256;
 
-  /// `name` and `factory` outlive the registry. Requires: one factory for a kind (asserted).
+  /// `name` and `factory` outlive the registry. Requires: one factory for a
+  /// kind, which is not kRuntimeExtension (asserted).
   void add_factory(ExtensionKind kind, const char* name, Factory<Extension>& factory);
   /// Extensions whose definition is a structure of this name are of `kind`.
   /// Requires: the kind has a factory, the structure has no kind yet, fewer than kMaxDefinitions (asserted).
@@ -148,6 +151,11 @@ class ExtensionRegistry {
 
   /// Extensions that were left out since the start. [count]
   uint64_t left_out() const { return left_out_; }
+  /// What was said once may be said again, as at the start of a session.
+  void reset_messages() {
+    unknown_.clear();
+    full_.clear();
+  }
 
  private:
   struct Definition {
@@ -159,12 +167,11 @@ class ExtensionRegistry {
   struct Kind {
     const char* name = nullptr;
     Factory<Extension>* factory = nullptr;
-    bool said_full = false;
   };
   Kind kinds_[kMaxExtensionKinds];
   Definition definitions_[kMaxDefinitions];  // sorted by name
   uint32_t definition_count_ = 0;
-  OnceSet unknown_;
+  OnceSet unknown_, full_;
   uint64_t left_out_ = 0;
 };
 

@@ -35,6 +35,8 @@ class Factory {
   virtual Base* create(uint32_t file) = 0;
   /// Requires: made by this factory, and not destroyed yet.
   virtual void destroy(Base& thing) = 0;
+  /// True if create() tells the log itself what is full.
+  virtual bool says_when_full() const { return false; }
 };
 
 /// Makes T's in a pool; the file does not matter.
@@ -47,6 +49,7 @@ class PoolFactory final : public Factory<Base> {
   }
   Base* create(uint32_t) override { return pool_.create(); }
   void destroy(Base& thing) override { pool_.destroy(static_cast<T&>(thing)); }
+  bool says_when_full() const override { return true; }
   Pool<T>& pool() { return pool_; }
   const Pool<T>& pool() const { return pool_; }
 

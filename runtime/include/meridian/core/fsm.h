@@ -107,8 +107,18 @@ class Fsm {
   explicit Fsm(int32_t initial_state) : state_(initial_state) {
     MERIDIAN_ASSERT(initial_state >= 0, "states are numbers from 0");
   }
-  Fsm(const Fsm&) = default;
-  Fsm& operator=(const Fsm&) = default;
+  /// Copies state, times and what waits; a copy is in no update, wherever it is taken.
+  Fsm(const Fsm& other) : Fsm(other.state_) { *this = other; }
+  Fsm& operator=(const Fsm& other) {
+    if (this == &other) return *this;
+    state_ = other.state_;
+    next_ = other.next_;
+    message_ = other.message_;
+    has_entered_ = other.has_entered_;
+    time_in_state_ = other.time_in_state_;
+    total_time_ = other.total_time_;
+    return *this;
+  }
 
  private:
   virtual FsmResult handle(int32_t state, int32_t message, FsmEvent event) = 0;

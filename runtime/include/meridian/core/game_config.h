@@ -114,7 +114,8 @@ class GameConfig {
   /// left out), and fewer streamed slots than asked for.
   /// Errors:   too_large (more permanent archetypes than kMaxModelSlots, then detail = slots and `name` =
   ///           kModelInfoPool; or more than kMaxConfigBytes), out_of_memory.
-  /// Requires: values of kind list have a size that is a multiple of element_bytes, which is not 0.
+  /// Requires: values of kind list have a size that is a multiple of element_bytes, which is not 0. Sources are not
+  ///           what this object keeps itself.
   Status load(std::span<const ConfigSource> sources, const ConfigTarget& target, const GameConfigOptions& options = {});
 
   /// The size that a pool should get: the entry, or `default_size` where there is none or the pool is locked. An entry
@@ -159,6 +160,7 @@ class GameConfig {
   std::span<ConfiguredPool> pools_{};
   std::span<ConfigValue> values_{};
   ModelSlots slots_{};
+  uint32_t wanted_streamed_ = 0;
   bool prefer_larger_ = false;
   uint32_t locked_count_ = 0;
   NameHash locked_[kMaxLockedPools] = {};

@@ -10,7 +10,7 @@
 ///   const bool has_tree = slots.find(hash_name("tree")) != kNoNameIndex;                           // false
 ///   uint32_t highest = 0;
 ///   for (const NameRegistrar::Entry& entry : slots) highest = std::max(highest, entry.index);
-///   slots.erase(hash_name("lamp_3"));
+///   slots.remove(hash_name("lamp_3"));
 ///
 /// Open addressing with linear probing; the table is at most three quarters full. Erasing leaves no marks, so a table
 /// that is used for long stays as fast as a new one.
@@ -62,7 +62,7 @@ class NameRegistrar {
   uint32_t find(NameHash name) const;
   bool contains(NameHash name) const { return find(name) != kNoNameIndex; }
   /// Takes a name out. False if it wasn't there.
-  bool erase(NameHash name);
+  bool remove(NameHash name);
   /// Takes all names out. O(capacity).
   void clear();
 
@@ -70,7 +70,7 @@ class NameRegistrar {
   uint32_t count() const { return count_; }
 
   /// Goes over the entries in the order of their slots: no order to speak of, but the same after the same calls.
-  /// Dies with the next insert, erase or clear.
+  /// Dies with the next insert, remove or clear.
   class Iterator {
    public:
     const Entry& operator*() const { return *at_; }

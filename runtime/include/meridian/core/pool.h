@@ -17,7 +17,7 @@
 /// unused slot for as long as possible. Where asserts are on, released elements are filled with 0xDD; AddressSanitizer
 /// builds report whoever touches them.
 ///
-/// Threads: by the last template argument, OwnerThread or Locked (core/pool_base.h).
+/// Threads: main with OwnerThread, internal with Locked: the last template argument (core/pool_base.h).
 /// Memory:  one block in init(): capacity * (sizeof(T) rounded up to its alignment and to 8, + 8) + 32 bytes. Elements
 ///          that were never used are not touched.
 /// Source:  own. Generations that are odd in use and even when free are an old trick; why not a byte of flags beside
@@ -83,16 +83,18 @@ class BasicPool : public PoolBase {
     release(slot);
   }
   /// Destroys what a handle names. False: it was stale.
+  /// Requires: no other thread destroys it too, with any policy.
   bool destroy(Handle<T> handle) {
     T* const element = get(handle);
     if (element != nullptr) destroy(*element);
     return element != nullptr;
   }
-  /// Destroys all elements, in the order of slots.
+  /// Destroys all elements, in the order of slots. Requires: their destructors create none in this pool (asserted).
   void clear() {
     for (uint32_t slot = 0; slot < slots_.count(); ++slot) {
       if (T* const element = at(slot)) destroy(*element);
     }
+    MERIDIAN_ASSERT(used() == 0, "destructors create nothing while a pool is cleared");
   }
 
   /// The element, or null if it is gone or the handle is null. Pointers are good until the element is destroyed.
@@ -214,6 +216,10 @@ class BasicPool : public PoolBase {
     if (allocator_ != nullptr) {
       return {StatusCode::in_use, "a pool is initialised once, until it is shut down", 0, hash_name(config.name)};
     }
+    if (config.max_uses == 0 || config.max_uses > 1u << 31) {
+      return {StatusCode::bad_value, "a slot is used 1 to 2^31 times; detail = max_uses", config.max_uses,
+              hash_name(config.name)};
+    }
     if (config.capacity < kMaxCapacity) return {};
     return {StatusCode::too_large, "a pool can't be that large; detail = its capacity", config.capacity,
             hash_name(config.name)};
@@ -274,6 +280,7 @@ class BasicPool : public PoolBase {
 #endif
     detail::poison(slots_.element(slot), slots_.stride());
     uint32_t& generation = slots_.generation(slot);
+    MERIDIAN_ASSERT((generation & 1) != 0, "an element is destroyed once");
     const uint32_t next = generation + 1;
     Threading::store(generation, next);
     if (next != 0) {
@@ -293,7 +300,7 @@ class Pool final : public BasicPool<T, detail::FlatSlots<detail::slot_stride(siz
 
  public:
   /// Takes the memory. Requires: not initialised, or shut down.
-  /// Errors: too_large (capacity >= 2^31), out_of_memory; `name` is the pool's.
+  /// Errors: too_large (capacity >= 2^31), bad_value (max_uses), out_of_memory; `name` is the pool's.
   Status init(const PoolConfig& config, Allocator& allocator = default_allocator()) {
     return this->start(config, sizeof(T), alignof(T), allocator);
   }

@@ -109,6 +109,9 @@ class PoolBase : public MemorySource {
   uint64_t denied() const { return load(denied_); }    ///< creations that found no slot [count]
 
   // Virtual functions are all inline in classes that programs derive from: the runtime itself has no RTTI, they may.
+  /// Counts a creation that was not even tried, because there is known to be no room, and says so as create() does.
+  void deny() { report_full(); }
+
   MemoryRow memory_row() const override { return row(); }
 
  protected:

@@ -173,6 +173,9 @@ class PagedSlots {
   uint32_t& generation(uint32_t slot) const { return *reinterpret_cast<uint32_t*>(element(slot) - 8); }
   /// Requires: `pointer` is an element of these pages.
   uint32_t slot_of(const void* pointer) const {
+#if defined(MERIDIAN_ENABLE_ASSERTS) && MERIDIAN_ENABLE_ASSERTS
+    if (!is_in_a_page(pointer)) return kNoSlot;
+#endif
     uint32_t slot;
     std::memcpy(&slot, static_cast<const std::byte*>(pointer) - 4, sizeof slot);
     return slot < count() && element(slot) == pointer ? slot : kNoSlot;
@@ -181,6 +184,14 @@ class PagedSlots {
  private:
   size_t table_bytes() const { return size_t{most_pages_} * sizeof(std::byte*) + (size_t{limit_} + kLookAhead) * 4; }
   size_t page_bytes() const { return kStride << shift_; }
+  bool is_in_a_page(const void* pointer) const {
+    const uint32_t pages = __atomic_load_n(&page_count_, __ATOMIC_ACQUIRE);
+    for (uint32_t i = 0; i < pages; ++i) {
+      const size_t offset = reinterpret_cast<uintptr_t>(pointer) - reinterpret_cast<uintptr_t>(pages_[i]);
+      if (offset >= kHeader && offset < page_bytes()) return true;
+    }
+    return false;
+  }
 
   std::byte** pages_ = nullptr;
   uint32_t* queue_ = nullptr;

@@ -87,7 +87,7 @@ class QuadTree {
   template <class Visit>
   void for_each(const Rect& rect, Visit&& visit) const;
 
-  uint32_t size() const { return used_items_; }              ///< things in the tree [count]
+  uint32_t count() const { return used_items_; }             ///< things in the tree [count]
   uint32_t node_count() const { return used_nodes_; }        ///< cells in use, the root included [count]
   uint64_t unsplit_count() const { return unsplit_count_; }  ///< times that there was no node for a cell [count]
   /// Things that each query looks at, because they fit nowhere below the root. [count]

@@ -64,8 +64,8 @@ struct Job {
 };
 
 /// Counts the jobs that were started with it and aren't finished. Costs nothing to make; one for each group of jobs
-/// that is waited for together. May be used again once it is done, with another JobSystem too. Threads: is_done and
-/// pending from any. It must live until is_done() was seen by its owner and each wait() for it has
+/// that is waited for together. May be used again once it is done, with another JobSystem too.
+/// Threads: is_done and pending from any. It must live until is_done() was seen by its owner and each wait() for it has
 ///          returned; jobs must not touch it otherwise.
 /// Limits:  2^32 - 1 pending jobs; each piece of a range is one.
 class JobCounter {

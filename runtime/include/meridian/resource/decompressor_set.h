@@ -11,7 +11,8 @@
 /// A thread that finds no free context waits for one. Contexts are few because each costs 160 KB and a core: threads
 /// beyond them would wait for the processor instead.
 ///
-/// Threads: internal (a mutex, held to borrow and return a context, not while reading or decompressing). init is main.
+/// Threads: internal (a mutex, held to borrow and return a context, not while reading or decompressing; prepare holds
+///          it while it digests dictionaries). init is main.
 /// Memory:  init allocates all contexts and prepare() new dictionaries, both through libzstd. read() allocates nothing.
 
 #include <atomic>

@@ -41,7 +41,7 @@ struct GameConfigFiles {
 };
 
 /// Reads and merges a file.
-/// Errors: as FileMapping::open, and those above.
+/// Errors: not_found, wrong_kind (no file), io_error, too_large, and those above.
 Status load_game_config(GameConfig& config, const GameConfigFiles& files, const ConfigTarget& target,
                         const GameConfigOptions& options = {}, Allocator& scratch = default_allocator());
 

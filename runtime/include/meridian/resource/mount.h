@@ -148,9 +148,8 @@ class ResourceMounts {
   Status init(const ResourceMountsConfig& config);
 
   /// Maps a pack and puts it over all others.
-  /// Errors: as FileMapping::open, open_pack and EntryDecompressor::prepare; bad_checksum (check at_mount; `name` is
-  /// the
-  ///         damaged entry's, `detail` its offset); not_found (a patch without its base; detail = the content hash);
+  /// Errors: as FileMapping::open, open_pack and EntryDecompressor::prepare; bad_checksum (check at_mount; `name`
+  ///         is the damaged entry's, `detail` its offset); not_found (a patch without its base; detail = the content hash);
   ///         bad_value (compressed entries and no decompressor; `name` is the first one's); out_of_slots,
   ///         out_of_memory. A refused mount leaves everything as it was.
   Result<MountId> mount_pack(const char* path, const PackMountOptions& options = {});

@@ -324,5 +324,17 @@ TEST(MemoryTracker, DefaultOnesAreTheSameEachTime) {
   EXPECT_EQ(&default_allocator(), &default_allocator());
 }
 
+// POOL-9: what a class of another tracker accounts for is in this one's total.
+TEST(MemoryTracker, ClassesOfOtherTrackersCountHere) {
+  MemoryTracker mine, other;
+  TrackedAllocator outer("outer", other);
+  TrackedAllocator inner("inner", mine, outer);
+  void* const block = inner.allocate(100, 16);
+  ASSERT_NE(block, nullptr);
+  EXPECT_EQ(mine.total_bytes(), 100u);
+  EXPECT_EQ(other.total_bytes(), 100u);
+  inner.deallocate(block, 100, 16);
+}
+
 }  // namespace
 }  // namespace meridian

@@ -24,6 +24,7 @@ TEST(Status, EveryCodeHasItsOwnWord) {
   EXPECT_STREQ(to_string(static_cast<StatusCode>(999)), "unknown");
 }
 
+// CORE-10
 TEST(Result, HoldsValueOrStatus) {
   Result<int> good = 7;
   EXPECT_TRUE(good.ok());

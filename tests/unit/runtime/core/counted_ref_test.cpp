@@ -87,7 +87,7 @@ TEST(CountedRef, IsAReferenceLikeTheOthers) {
   EXPECT_FALSE(other.is_referenced());
 }
 
-// TREF-2: pool "KnownRefs"; CORE-11: a full one says so once, and the references work.
+// TREF-2: pool "Known Refs"; CORE-11: a full one says so once, and the references work.
 TEST(CountedRef, AFullPoolLeavesReferencesOutOfTheListOnly) {
   test::CapturedLog log;
   KnownRefs known;
@@ -96,7 +96,7 @@ TEST(CountedRef, AFullPoolLeavesReferencesOutOfTheListOnly) {
   auto a = std::make_unique<Ref>(known, &ped);
   const Ref b(known, &ped);
   Ref c(known, &ped), d(known, &ped);
-  EXPECT_EQ(log.all(), "KnownRefs pool full (capacity 2): raise PoolSize 'KnownRefs' in gameconfig\n");
+  EXPECT_EQ(log.all(), "Known Refs pool full (capacity 2): raise PoolSize 'Known Refs' in gameconfig\n");
   EXPECT_EQ(known.count(), 2u);
   EXPECT_EQ(ped.reference_count(), 4u);
   EXPECT_EQ(c.get(), &ped);

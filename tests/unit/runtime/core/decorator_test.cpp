@@ -370,5 +370,20 @@ TEST(Decorators, OperationsOfAFrameDoNotAllocate) {
   EXPECT_EQ(found, 2u);
 }
 
+// DEC-3: also where another Decorators, with another idea of the key, has set it.
+TEST(Decorators, AnotherRegistrysKindIsNotRead) {
+  DecoratorRegistry whole, real;
+  ASSERT_TRUE(whole.add(hash_name("Speed"), DecoratorKind::integer, "whole").ok());
+  ASSERT_TRUE(real.add(hash_name("Speed"), DecoratorKind::real, "real").ok());
+  Decorators first(whole), second(real);
+  ASSERT_TRUE(first.begin_session({}).ok());
+  ASSERT_TRUE(second.begin_session({}).ok());
+  Ped ped;
+  ASSERT_TRUE(first.set(ped, hash_name("Speed"), DecoratorValue::of_int(7)).ok());
+  float speed = 1.5f;
+  EXPECT_EQ(second.get(ped, hash_name("Speed"), speed).code, StatusCode::wrong_kind);
+  EXPECT_EQ(speed, 1.5f);
+}
+
 }  // namespace
 }  // namespace meridian

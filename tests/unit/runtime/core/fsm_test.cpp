@@ -429,5 +429,32 @@ TEST(Fsm, RandomHandlersRunAsInTheModel) {
   }
 }
 
+/// Copies itself while a handler runs, as a growing vector does.
+class Copied final : public Fsm {
+ public:
+  Copied() : Fsm(0) {}
+  Copied* copy_to = nullptr;
+  int updates = 0;
+
+ private:
+  FsmResult handle(int32_t, int32_t, FsmEvent event) override {
+    if (event != FsmEvent::update) return FsmResult::unhandled;
+    ++updates;
+    if (copy_to != nullptr) *copy_to = *this;
+    return FsmResult::handled;
+  }
+};
+
+TEST(Fsm, ACopyTakenInAHandlerLives) {
+  Copied first, second;
+  first.copy_to = &second;
+  first.update(0.5);
+  second.copy_to = nullptr;
+  EXPECT_EQ(second.updates, 1);
+  second.update(0.25);
+  EXPECT_EQ(second.updates, 2);
+  EXPECT_EQ(second.total_time(), 0.75);
+}
+
 }  // namespace
 }  // namespace meridian

@@ -402,5 +402,20 @@ TEST(GameConfig, RandomListsMergeLikeAPlainMap) {
   }
 }
 
+// CONF-6: locked after loading, the pool of archetypes has the code's size, and the streamed ones get the rest.
+TEST(GameConfig, LockingThePoolOfArchetypesAfterwardsSharesAnew) {
+  constexpr PoolSizeRow kPools[] = {{kModelInfoPool, 40000}};
+  const ConfigSource sources[] = {{.filter = {"any", "any", ""}, .pools = kPools}};
+  GameConfig config;
+  ASSERT_TRUE(config.load(sources, {}).ok());
+  EXPECT_EQ(config.model_slots().permanent, 40000u);
+  EXPECT_EQ(config.model_slots().streamed, 0xFFFEu - 40000u);
+  set_log_sink({[](void*, const LogMessage&) {}});
+  EXPECT_TRUE(config.lock_pool(kModelInfoPool).ok());
+  set_log_sink({});
+  EXPECT_EQ(config.model_slots().permanent, 32200u);
+  EXPECT_EQ(config.model_slots().streamed, 0xFFFEu - 32200u);
+}
+
 }  // namespace
 }  // namespace meridian

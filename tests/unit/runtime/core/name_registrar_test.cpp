@@ -48,7 +48,7 @@ TEST(NameRegistrar, TheEmptyNameIsANameLikeAnyOther) {
   EXPECT_EQ(names.find(NameHash{}), kNoNameIndex);
   ASSERT_TRUE(names.insert(NameHash{}, 3).ok());
   EXPECT_EQ(names.find(NameHash{}), 3u);
-  EXPECT_TRUE(names.erase(NameHash{}));
+  EXPECT_TRUE(names.remove(NameHash{}));
   EXPECT_EQ(names.find(NameHash{}), kNoNameIndex);
 }
 
@@ -81,7 +81,7 @@ TEST(NameRegistrar, TakesAsManyNamesAsItsCapacity) {
 TEST(NameRegistrar, WithoutMemoryHasNoName) {
   NameRegistrar names;
   EXPECT_EQ(names.find({1}), kNoNameIndex);
-  EXPECT_FALSE(names.erase({1}));
+  EXPECT_FALSE(names.remove({1}));
   EXPECT_EQ(names.insert({1}, 1).code, StatusCode::out_of_slots);
   EXPECT_TRUE(entries_of(names).empty());
   names.clear();
@@ -159,7 +159,7 @@ void run_random(uint32_t seed, uint32_t capacity, const std::vector<uint32_t>& k
       ASSERT_EQ(status.code, expected) << i;
       if (expected == StatusCode::ok) model[key] = i;
     } else if (dice < 6) {
-      ASSERT_EQ(names.erase({key}), known != model.end()) << i;
+      ASSERT_EQ(names.remove({key}), known != model.end()) << i;
       if (known != model.end()) model.erase(known);
     } else {
       ASSERT_EQ(names.find({key}), known != model.end() ? known->second : kNoNameIndex) << i;

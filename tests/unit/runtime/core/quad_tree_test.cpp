@@ -22,9 +22,9 @@ constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 Rect point_at(float x, float y) { return {{x, y}, {x, y}}; }
 
 std::vector<uint32_t> query(const QuadTree& tree, const Rect& rect) {
-  std::vector<uint32_t> found(tree.size() + 1);
+  std::vector<uint32_t> found(tree.count() + 1);
   const uint32_t count = tree.query_rect(rect, found);
-  EXPECT_LE(count, tree.size());
+  EXPECT_LE(count, tree.count());
   found.resize(count);
   std::sort(found.begin(), found.end());
   return found;
@@ -104,7 +104,7 @@ TEST(QuadTree, AFullTreeRefusesAndStaysAsItWas) {
   const Result<QuadTreeHandle> refused = tree.insert(point_at(9, 9), 9);
   EXPECT_EQ(refused.status().code, StatusCode::out_of_slots);
   EXPECT_EQ(refused.status().detail, 3u);
-  EXPECT_EQ(tree.size(), 3u);
+  EXPECT_EQ(tree.count(), 3u);
   EXPECT_EQ(query(tree, {{-10, -10}, {10, 10}}), Ids({0, 1, 2}));
   EXPECT_TRUE(tree.move(last, point_at(9, 9)).ok());  // needs no slot
   EXPECT_TRUE(tree.remove(last));
@@ -117,7 +117,7 @@ TEST(QuadTree, RefusesRectanglesThatAreNone) {
   ASSERT_TRUE(tree.init({}, default_allocator()).ok());
   for (const Rect& bad : {Rect{{1, 0}, {0, 0}}, Rect{{0, 1}, {0, 0}}, Rect{{kNan, 0}, {0, 0}}, Rect{{0, 0}, {0, kNan}}})
     EXPECT_EQ(tree.insert(bad, 1).status().code, StatusCode::bad_value);
-  EXPECT_EQ(tree.size(), 0u);
+  EXPECT_EQ(tree.count(), 0u);
   const QuadTreeHandle handle = tree.insert({{-5, -5}, {5, 5}}, 1).value();
   EXPECT_EQ(tree.move(handle, {{1, 0}, {0, 0}}).code, StatusCode::bad_value);
   EXPECT_EQ(*tree.rect_of(handle), (Rect{{-5, -5}, {5, 5}}));
@@ -208,7 +208,7 @@ TEST(QuadTree, P088BordersAndOutsideAreNotLost) {
     EXPECT_FALSE(tree.remove(handles[i]));
     if (i % 8 == 0) expect_all(i + 1);
   }
-  EXPECT_EQ(tree.size(), 0u);
+  EXPECT_EQ(tree.count(), 0u);
   EXPECT_EQ(tree.node_count(), 1u);  // all cells were joined
 }
 
@@ -248,7 +248,7 @@ TEST(QuadTree, ClearMakesHandlesStaleAndKeepsTheMemory) {
     for (uint32_t i = 0; i < 100; ++i)
       handles.push_back(tree.insert(point_at(static_cast<float>(i * 30), static_cast<float>(i)), i).value());
     tree.clear();
-    EXPECT_EQ(tree.size(), 0u);
+    EXPECT_EQ(tree.count(), 0u);
     EXPECT_EQ(tree.node_count(), 1u);
     EXPECT_EQ(tree.query_rect({{-1e9f, -1e9f}, {1e9f, 1e9f}}, {}), 0u);
     for (const QuadTreeHandle& handle : handles) EXPECT_FALSE(tree.remove(handle));
@@ -257,7 +257,7 @@ TEST(QuadTree, ClearMakesHandlesStaleAndKeepsTheMemory) {
 
 TEST(QuadTree, BeforeInitThereIsNothing) {
   QuadTree tree;
-  EXPECT_EQ(tree.size(), 0u);
+  EXPECT_EQ(tree.count(), 0u);
   EXPECT_EQ(tree.query_point({0, 0}, {}), 0u);
   EXPECT_FALSE(tree.remove({1, 0}));
   EXPECT_EQ(tree.root_item_count(), 0u);
@@ -374,7 +374,7 @@ TEST(QuadTree, P088EqualsAFlatListThroughRandomOperations) {
       } else if (!dead.empty()) {
         ASSERT_FALSE(tree.remove(dead[random.whole(static_cast<uint32_t>(dead.size()))])) << step;
       }
-      ASSERT_EQ(tree.size(), flat.entries.size());
+      ASSERT_EQ(tree.count(), flat.entries.size());
       ASSERT_LE(tree.node_count(), s.max_nodes);
       const Rect where = random.next();
       ASSERT_EQ(query(tree, where), flat.query(where)) << step;

@@ -13,9 +13,8 @@
 ///
 /// Files are compiled alone: nothing is linked across them, and archetypes are not looked up. `worldc` does that.
 ///
-/// Threads: internal for load (a mutex for each file, so one file is compiled once). scan and list are main, and
-/// nothing
-///          loads meanwhile.
+/// Threads: internal for load (a mutex for each file, so one file is compiled once). scan and list are main,
+///          and nothing loads meanwhile.
 /// Memory:  the heap; what was compiled is kept. The result is in the caller's allocator.
 
 #include <map>
@@ -31,6 +30,9 @@ namespace meridian {
 struct XmlFallbackOptions {
   tools::CompileOptions compile{};        ///< `stem` is each file's own
   tools::DiagnosticPolicy diagnostics{};  ///< what is said, and what counts as an error
+  /// A file that changed less than this ago is compiled at each load: FAT counts times in steps of two seconds, network
+  /// file systems in seconds of another machine's clock. [>= 0] [ms]
+  uint32_t settle_ms = 2500;
 };
 
 class XmlFallback final : public SourceProvider {
@@ -58,6 +60,7 @@ class XmlFallback final : public SourceProvider {
 
  private:
   struct Source;
+  Status find_sources(const std::string& folder);
   void compile(Source& source, PackKey key) const;
 
   XmlFallbackOptions options_;

@@ -18,9 +18,8 @@
 /// a library is loaded, because start() does not wait for a thread.
 ///
 /// Threads: internal. start and shutdown are main, and on the same thread, outside of jobs and of oneTBB's tasks.
-/// Memory:  the queue (56 bytes a place) and a little more come from the allocator. oneTBB takes its own where it
-/// likes,
-///          in start(). After that neither allocates: no call but start and shutdown enters oneTBB.
+/// Memory:  the queue (56 bytes a place) and a little more come from the allocator. oneTBB takes its own
+///          where it likes, in start(). After that neither allocates: no call but start and shutdown enters oneTBB.
 /// Source:  own; oneTBB's task_arena, task_group and task_scheduler_handle.
 
 #include "meridian/jobs/queued_jobs.h"
