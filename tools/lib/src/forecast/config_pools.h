@@ -9,8 +9,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "meridian/tools/parsed_target.h"
 #include "meridian/tools/lint.h"
+#include "meridian/tools/parsed_target.h"
 
 namespace meridian::tools {
 

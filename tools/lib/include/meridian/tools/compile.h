@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "meridian/tools/parsed_target.h"
 #include "meridian/tools/diagnostics.h"
+#include "meridian/tools/parsed_target.h"
 #include "meridian/tools/source_text.h"
 
 namespace meridian::tools {

@@ -20,8 +20,8 @@
 #include <vector>
 
 #include "meridian/tools/compile.h"
-#include "meridian/tools/parsed_target.h"
 #include "meridian/tools/lint.h"
+#include "meridian/tools/parsed_target.h"
 
 namespace meridian::tools {
 
