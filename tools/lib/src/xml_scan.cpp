@@ -25,8 +25,10 @@ constexpr std::array<uint8_t, 256> kByteClass = [] {
   std::array<uint8_t, 256> classes{};
   for (unsigned b = 0; b < 256; ++b)
     if ((b >= 'a' && b <= 'z') || (b >= 'A' && b <= 'Z') || b == '_' || b == ':' || b >= 0x80) classes[b] = name_start;
-  for (const unsigned char b : {' ', '\t', '\n', '\r', '/'}) classes[b] = name_end;
-  for (const unsigned char b : {'"', '\''}) classes[b] = tag_stop | value_stop;
+  for (const size_t b : {0x20u, 0x09u, 0x0Au, 0x0Du, 0x2Fu})  // blank, tab, line feed, return, slash
+    classes[b] = name_end;
+  for (const size_t b : {0x22u, 0x27u})  // quotes
+    classes[b] = tag_stop | value_stop;
   classes['>'] = name_end | tag_stop;
   classes['<'] = name_end | tag_stop | value_stop;
   return classes;
