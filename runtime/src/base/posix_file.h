@@ -75,4 +75,11 @@ inline bool read_exactly(int number, std::span<std::byte> to, size_t offset) {
   return true;
 }
 
+/// The same, with the reason. Errors: as file_error; too_small (the file is shorter than `to`).
+inline Status read_start(int number, std::span<std::byte> to) {
+  if (read_exactly(number, to, 0)) return {};
+  if (errno != 0) return file_error(errno);
+  return {StatusCode::too_small, "the file became shorter while it was read; detail = the size it had", to.size()};
+}
+
 }  // namespace meridian::detail

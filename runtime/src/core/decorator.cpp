@@ -148,39 +148,29 @@ Status Decorators::get(const Extensible& object, NameHash key, DecoratorKind kin
   return {};
 }
 
+template <class T>
+Status Decorators::get_as(const Extensible& object, NameHash key, DecoratorKind kind, T (DecoratorValue::*as)() const,
+                          T& out) const {
+  DecoratorValue value;
+  const Status status = get(object, key, kind, value);
+  if (status.ok()) out = (value.*as)();
+  return status;
+}
+
 Status Decorators::get(const Extensible& object, NameHash key, float& out) const {
-  DecoratorValue value;
-  const Status status = get(object, key, DecoratorKind::real, value);
-  if (status.ok()) out = value.as_float();
-  return status;
+  return get_as(object, key, DecoratorKind::real, &DecoratorValue::as_float, out);
 }
-
 Status Decorators::get(const Extensible& object, NameHash key, bool& out) const {
-  DecoratorValue value;
-  const Status status = get(object, key, DecoratorKind::boolean, value);
-  if (status.ok()) out = value.as_bool();
-  return status;
+  return get_as(object, key, DecoratorKind::boolean, &DecoratorValue::as_bool, out);
 }
-
 Status Decorators::get(const Extensible& object, NameHash key, int32_t& out) const {
-  DecoratorValue value;
-  const Status status = get(object, key, DecoratorKind::integer, value);
-  if (status.ok()) out = value.as_int();
-  return status;
+  return get_as(object, key, DecoratorKind::integer, &DecoratorValue::as_int, out);
 }
-
 Status Decorators::get(const Extensible& object, NameHash key, NameHash& out) const {
-  DecoratorValue value;
-  const Status status = get(object, key, DecoratorKind::string, value);
-  if (status.ok()) out = value.as_string();
-  return status;
+  return get_as(object, key, DecoratorKind::string, &DecoratorValue::as_string, out);
 }
-
 Status Decorators::get_time(const Extensible& object, NameHash key, uint32_t& out) const {
-  DecoratorValue value;
-  const Status status = get(object, key, DecoratorKind::time, value);
-  if (status.ok()) out = value.as_time();
-  return status;
+  return get_as(object, key, DecoratorKind::time, &DecoratorValue::as_time, out);
 }
 
 bool Decorators::exists(const Extensible& object, NameHash key) const { return find(object, key) != nullptr; }
@@ -213,11 +203,11 @@ Status Decorators::replace_all(Extensible& object, std::span<const DecoratorEntr
   const Holder* const holder = holder_of(object);
   const uint64_t own = holder != nullptr ? holder->count : 0;
   if (entries.size() > values_.capacity() - values_.used() + own) {
-    values_.deny();
+    values_.report_full();
     return {StatusCode::out_of_slots, "no more decorators; detail = capacity", values_.capacity(), {}};
   }
   if (holder == nullptr && !entries.empty() && holders_.pool().used() == holders_.pool().capacity()) {
-    holders_.pool().deny();
+    holders_.pool().report_full();
     return {StatusCode::out_of_slots,
             "no more objects can have decorators; detail = capacity",
             holders_.pool().capacity(),

@@ -21,11 +21,7 @@ Status load_file(GameConfig& config, const char* path, const ConfigTarget& targe
   auto* const block = static_cast<std::byte*>(scratch.allocate(size.value(), kResourceAlignment));
   if (block == nullptr) return {StatusCode::out_of_memory, "no memory to read a file; detail = bytes", size.value()};
   const std::span<std::byte> bytes(block, size.value());
-  Status status;
-  if (!detail::read_exactly(file.number(), bytes, 0)) {
-    status = errno != 0 ? detail::file_error(errno)
-                        : Status{StatusCode::too_small, "the file became shorter while it was read"};
-  }
+  Status status = detail::read_start(file.number(), bytes);
   if (status.ok()) status = load_game_config(config, bytes, target, options, scratch);
   scratch.deallocate(block, size.value(), kResourceAlignment);
   return status;

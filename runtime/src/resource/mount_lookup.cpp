@@ -64,11 +64,7 @@ Status read_loose(const char* path, std::span<std::byte> to, NameHash name) {
   if (status.ok() && size.value() != to.size()) {
     status = {StatusCode::too_small, "a loose file changed since it was pinned; detail = its size now", size.value()};
   }
-  errno = 0;
-  if (status.ok() && !detail::read_exactly(file.number(), to, 0)) {
-    status = errno != 0 ? detail::file_error(errno)
-                        : Status{StatusCode::too_small, "a loose file became shorter while it was read"};
-  }
+  if (status.ok()) status = detail::read_start(file.number(), to);
   if (status.ok()) {
     const Result<size_t> after = detail::regular_size(file.number());
     if (!after.ok() || after.value() != to.size()) {

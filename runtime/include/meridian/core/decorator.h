@@ -171,6 +171,10 @@ class Decorators {
   };
   static Holder* holder_of(const Extensible& object) { return object.extensions().find<Holder>(kDecoratorExtension); }
   static Node* find(const Extensible& object, NameHash key);
+  /// get() of one kind, read by the accessor of that kind.
+  template <class T>
+  Status get_as(const Extensible& object, NameHash key, DecoratorKind kind, T (DecoratorValue::*as)() const,
+                T& out) const;
   /// The object's decorators, if it has any, are in these pools.
   bool may_hold(const Extensible& object) const;
   /// The object's holder, made if it has none; null if the pool is full.

@@ -109,16 +109,15 @@ class PoolBase : public MemorySource {
   uint64_t denied() const { return load(denied_); }    ///< creations that found no slot [count]
 
   // Virtual functions are all inline in classes that programs derive from: the runtime itself has no RTTI, they may.
-  /// Counts a creation that was not even tried, because there is known to be no room, and says so as create() does.
-  void deny() { report_full(); }
+  /// Counts a creation that finds no slot, and the first time says what to do about it. create() does so; a caller that
+  /// knows without trying that there is no room does it itself.
+  void report_full();
 
   MemoryRow memory_row() const override { return row(); }
 
  protected:
   PoolBase() = default;
 
-  /// Counts, and says once what to do about it: POOL-5's message.
-  void report_full();
   /// See BasicPool::reset_peak.
   void count_from_now();
   void register_pool(const PoolConfig& config, uint32_t element_bytes, Allocator& allocator);
