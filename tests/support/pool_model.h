@@ -29,6 +29,12 @@ struct Item {
   static inline int g_alive = 0;
 };
 
+/// Makes an Item as pools of one type do; see below.
+template <class Pool>
+Item* make_item(Pool& pool, uint64_t value, bool quietly) {
+  return quietly ? pool.try_create(value) : pool.create(value);
+}
+
 /// Runs random operations. `pool` is initialised and empty; `page` is its page, or 0 if all slots are there from the
 /// start. `make(pool, value, quietly)` makes an Item, or returns null, by try_create if `quietly`.
 template <class Pool, class Make>

@@ -12,16 +12,10 @@
 #include <vector>
 
 #include "meridian/base/assert.h"
+#include "support/checked_memory.h"
 
 namespace meridian {
 namespace {
-
-/// Gives nothing.
-class EmptyAllocator final : public Allocator {
- public:
-  void* allocate(size_t, size_t) override { return nullptr; }
-  void deallocate(void*, size_t, size_t) override { ADD_FAILURE() << "nothing was given"; }
-};
 
 uintptr_t address(const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); }
 
@@ -156,7 +150,8 @@ TEST(Arena, HasARowInTheReportOfItsTracker) {
 
 TEST(Arena, WithoutMemoryHasNoCapacity) {
   MemoryTracker tracker;
-  EmptyAllocator empty;
+  test::CheckedMemory empty;
+  empty.fail_after(0);
   Arena arena("frame", 1000, empty, tracker);
   EXPECT_EQ(arena.capacity(), 0u);
   EXPECT_EQ(arena.allocate(1, 1), nullptr);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // UTIL-1: the fixed doubly linked list.
 #include "meridian/core/fixed_list.h"
+#include "support/checked_memory.h"
 
 #include <gtest/gtest.h>
 
@@ -29,12 +30,6 @@ std::vector<T> values_from_back(const FixedList<T>& list) {
   for (uint32_t at = list.back(); at != kNoNode; at = list.previous(at)) values.push_back(list[at]);
   return values;
 }
-
-class EmptyAllocator final : public Allocator {
- public:
-  void* allocate(size_t, size_t) override { return nullptr; }
-  void deallocate(void*, size_t, size_t) override { ADD_FAILURE() << "nothing was given"; }
-};
 
 TEST(FixedList, KeepsTheOrderOfInsertion) {
   FixedList<int> list;
@@ -84,7 +79,8 @@ TEST(FixedList, WithoutMemoryIsEmptyAndFull) {
   EXPECT_EQ(list.back(), kNoNode);
   EXPECT_EQ(list.get(0), nullptr);
   list.clear();
-  EmptyAllocator empty;
+  test::CheckedMemory empty;
+  empty.fail_after(0);
   EXPECT_EQ(list.init(4, empty).code, StatusCode::out_of_memory);
   EXPECT_EQ(list.init(kMaxListNodes + 1, empty).code, StatusCode::too_large);
   EXPECT_EQ(list.push_back(1), kNoNode);

@@ -10,28 +10,15 @@
 #include <vector>
 
 #include "meridian/base/random.h"
+#include "support/captured.h"
 
 namespace meridian {
 namespace {
 
 using enum FsmResult;
 
-int g_asserts = 0;
-struct CountAsserts {
-  CountAsserts() {
-    g_asserts = 0;
-    set_assert_handler([](const char*, const char*, const char*, int) {
-      ++g_asserts;
-      return false;
-    });
-  }
-  ~CountAsserts() { set_assert_handler(nullptr); }
-};
-#if defined(MERIDIAN_ENABLE_ASSERTS) && MERIDIAN_ENABLE_ASSERTS
-constexpr int kOneAssert = 1;
-#else
-constexpr int kOneAssert = 0;
-#endif
+/// How often one broken contract is told.
+constexpr size_t kOneAssert = test::kAsserts ? 1 : 0;
 
 std::string text_of(int32_t state, int32_t message, FsmEvent event) {
   const std::string name = state == kFsmGlobalState ? "global" : std::to_string(state);
@@ -258,45 +245,45 @@ class CircleFsm final : public Fsm {
 
 // FSM-1: 64 transitions in one call are fine, one more asserts and waits for the next call.
 TEST(Fsm, MoreThan64TransitionsInOneUpdateAreAFault) {
-  const CountAsserts asserts;
+  const test::BrokenContracts contracts;
   CircleFsm most(64);
   EXPECT_EQ(most.update(1.0), unhandled);
   EXPECT_EQ(most.enters(), 65);
-  EXPECT_EQ(g_asserts, 0);
+  EXPECT_EQ(contracts.count(), 0u);
   CircleFsm endless(1000);
   EXPECT_EQ(endless.update(1.0), handled);
   EXPECT_EQ(endless.enters(), 65);
   EXPECT_TRUE(endless.is_leaving());
-  EXPECT_EQ(g_asserts, kOneAssert);
+  EXPECT_EQ(contracts.count(), kOneAssert);
   endless.update(1.0);
   EXPECT_EQ(endless.enters(), 129);
 }
 
 TEST(Fsm, AMessageThatAnswersItselfForEverIsAFault) {
-  const CountAsserts asserts;
+  const test::BrokenContracts contracts;
   TableFsm fsm({{"global.message1", {unhandled, std::nullopt, 1}}});
   fsm.set_message(1);
   fsm.run();
   EXPECT_EQ(fsm.last(), handled);
-  EXPECT_EQ(g_asserts, kOneAssert);
+  EXPECT_EQ(contracts.count(), kOneAssert);
 }
 
 // FSM-1: one pending message.
 TEST(Fsm, ASecondMessageIsAFaultAndTheFirstStays) {
-  const CountAsserts asserts;
+  const test::BrokenContracts contracts;
   TableFsm fsm;
   fsm.set_message(1);
   fsm.set_message(2);
-  EXPECT_EQ(g_asserts, kOneAssert);
+  EXPECT_EQ(contracts.count(), kOneAssert);
   EXPECT_EQ(fsm.run(), "0.message1 global.message1 0.enter 0.update");
 }
 
 TEST(Fsm, NegativeNumbersAreAFault) {
-  const CountAsserts asserts;
+  const test::BrokenContracts contracts;
   TableFsm fsm;
   fsm.set_state(-1);
   fsm.set_message(-1);
-  EXPECT_EQ(g_asserts, 2 * kOneAssert);
+  EXPECT_EQ(contracts.count(), 2 * kOneAssert);
   EXPECT_EQ(fsm.run(), "0.enter 0.update");
 }
 
@@ -309,10 +296,10 @@ class NestedFsm final : public Fsm {
 };
 
 TEST(Fsm, AHandlerThatUpdatesItsOwnMachineIsAFault) {
-  const CountAsserts asserts;
+  const test::BrokenContracts contracts;
   NestedFsm fsm;
   EXPECT_EQ(fsm.update(1.0), handled);
-  EXPECT_EQ(g_asserts, kOneAssert);
+  EXPECT_EQ(contracts.count(), kOneAssert);
 }
 
 /// What handlers do is drawn from a seed, by the number of the call.

@@ -10,15 +10,10 @@
 #include <vector>
 
 #include "meridian/base/assert.h"
+#include "support/checked_memory.h"
 
 namespace meridian {
 namespace {
-
-class EmptyAllocator final : public Allocator {
- public:
-  void* allocate(size_t, size_t) override { return nullptr; }
-  void deallocate(void*, size_t, size_t) override { ADD_FAILURE() << "nothing was given"; }
-};
 
 std::map<uint32_t, uint32_t> entries_of(const NameRegistrar& names) {
   std::map<uint32_t, uint32_t> entries;
@@ -85,7 +80,8 @@ TEST(NameRegistrar, WithoutMemoryHasNoName) {
   EXPECT_EQ(names.insert({1}, 1).code, StatusCode::out_of_slots);
   EXPECT_TRUE(entries_of(names).empty());
   names.clear();
-  EmptyAllocator empty;
+  test::CheckedMemory empty;
+  empty.fail_after(0);
   EXPECT_EQ(names.init(4, empty).code, StatusCode::out_of_memory);
   EXPECT_EQ(names.init(kMaxRegisteredNames + 1, empty).code, StatusCode::too_large);
   EXPECT_EQ(names.capacity(), 0u);

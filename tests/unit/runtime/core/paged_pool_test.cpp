@@ -125,11 +125,6 @@ TEST(PagedPool, AlignmentAndBytesAreRight) {
   EXPECT_EQ(tracker.total_bytes(), memory.bytes());
 }
 
-template <class Pool>
-Item* make_item(Pool& pool, uint64_t value, bool quietly) {
-  return quietly ? pool.try_create(value) : pool.create(value);
-}
-
 // POOL-2, POOL-3, POOL-4, POOL-8
 TEST(PagedPool, DoesAsTheModel) {
   const test::CapturedLog log;
@@ -137,12 +132,12 @@ TEST(PagedPool, DoesAsTheModel) {
   for (const uint32_t page : {1u, 4u, 16u, 128u}) {
     PagedPool<Item> pool;
     ASSERT_TRUE(pool.init({.name = "Item", .capacity = 70}, page).ok());
-    test::expect_pool_like_model(pool, page, 1u << 31, ++seed, 20000, make_item<PagedPool<Item>>);
+    test::expect_pool_like_model(pool, page, 1u << 31, ++seed, 20000, test::make_item<PagedPool<Item>>);
   }
   for (const uint32_t max_uses : {1u, 5u, 130u}) {
     PagedPool<Item> pool;
     ASSERT_TRUE(pool.init({.name = "Item", .capacity = 70, .max_uses = max_uses}, 8).ok());
-    test::expect_pool_like_model(pool, 8, max_uses, ++seed, 10000, make_item<PagedPool<Item>>);
+    test::expect_pool_like_model(pool, 8, max_uses, ++seed, 10000, test::make_item<PagedPool<Item>>);
   }
   EXPECT_EQ(Item::g_alive, 0);
 }

@@ -13,11 +13,6 @@ namespace {
 
 using test::Item;
 
-template <class Pool>
-Item* make_item(Pool& pool, uint64_t value, bool quietly) {
-  return quietly ? pool.try_create(value) : pool.create(value);
-}
-
 // POOL-2, POOL-3, POOL-4, POOL-5
 TEST(PoolRandom, DoesAsTheModel) {
   const test::CapturedLog log;
@@ -25,7 +20,7 @@ TEST(PoolRandom, DoesAsTheModel) {
   for (const uint32_t capacity : {1u, 2u, 7u, 64u}) {
     Pool<Item> pool;
     ASSERT_TRUE(pool.init({.name = "Item", .capacity = capacity}).ok());
-    test::expect_pool_like_model(pool, 0, 1u << 31, ++seed, 30000, make_item<Pool<Item>>);
+    test::expect_pool_like_model(pool, 0, 1u << 31, ++seed, 30000, test::make_item<Pool<Item>>);
   }
   EXPECT_EQ(Item::g_alive, 0);
 }
@@ -37,7 +32,7 @@ TEST(PoolRandom, DoesAsTheModelWhileSlotsRetire) {
   for (const uint32_t max_uses : {1u, 2u, 126u, 127u, 128u, 400u}) {
     Pool<Item> pool;
     ASSERT_TRUE(pool.init({.name = "Item", .capacity = 40, .max_uses = max_uses}).ok());
-    test::expect_pool_like_model(pool, 0, max_uses, ++seed, 20000, make_item<Pool<Item>>);
+    test::expect_pool_like_model(pool, 0, max_uses, ++seed, 20000, test::make_item<Pool<Item>>);
   }
   EXPECT_EQ(Item::g_alive, 0);
 }
@@ -46,7 +41,7 @@ TEST(PoolRandom, LockedDoesAsTheModel) {
   const test::CapturedLog log;
   Pool<Item, Locked> pool;
   ASSERT_TRUE(pool.init({.name = "Item", .capacity = 50}).ok());
-  test::expect_pool_like_model(pool, 0, 1u << 31, 300, 30000, make_item<Pool<Item, Locked>>);
+  test::expect_pool_like_model(pool, 0, 1u << 31, 300, 30000, test::make_item<Pool<Item, Locked>>);
 }
 
 }  // namespace

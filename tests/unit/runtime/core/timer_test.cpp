@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "meridian/base/assert.h"
+#include "support/captured.h"
 
 namespace meridian {
 namespace {
@@ -52,23 +53,8 @@ uint64_t picoseconds(const Timer& timer, TimeDomain domain) {
   return time.milliseconds * 1'000'000'000 + time.remainder_ps;
 }
 
-/// Asserts count here instead of ending the test.
-int g_asserts = 0;
-struct CountAsserts {
-  CountAsserts() {
-    g_asserts = 0;
-    set_assert_handler([](const char*, const char*, const char*, int) {
-      ++g_asserts;
-      return false;
-    });
-  }
-  ~CountAsserts() { set_assert_handler(nullptr); }
-};
-#if defined(MERIDIAN_ENABLE_ASSERTS) && MERIDIAN_ENABLE_ASSERTS
-constexpr int kOneAssert = 1;
-#else
-constexpr int kOneAssert = 0;
-#endif
+/// How often one broken contract is told.
+constexpr size_t kOneAssert = test::kAsserts ? 1 : 0;
 
 // TIME-1: before anything ran.
 TEST(Timer, StartsAtZeroWithATwentiethAsStep) {
@@ -352,24 +338,24 @@ TEST(Timer, ASetTimeGoesOnFromThere) {
 }
 
 TEST(Timer, StepsThatAreNoTimeAreAFaultAndDoNoHarm) {
-  const CountAsserts asserts;
+  const test::BrokenContracts contracts;
   Timer timer;
   timer.update(-1.0);
   timer.update(std::nan(""));
   EXPECT_EQ(picoseconds(timer, system), 0u);
   timer.update(std::numeric_limits<double>::infinity());
   EXPECT_EQ(timer.time(system).milliseconds, 1'000'000'000u);
-  EXPECT_EQ(g_asserts, 3 * kOneAssert);
+  EXPECT_EQ(contracts.count(), 3 * kOneAssert);
 }
 
 TEST(Timer, ScalesAndLimitsThatMakeNoSenseAreAFault) {
-  const CountAsserts asserts;
+  const test::BrokenContracts contracts;
   Timer timer;
   timer.set_warp(WarpSource::ui, -0.5);
   timer.set_global_scale(std::nan(""));
   timer.set_debug_scale(std::numeric_limits<double>::infinity());
   timer.configure({.min_step_s = 0.1, .max_step_s = 0.05});
-  EXPECT_EQ(g_asserts, 4 * kOneAssert);
+  EXPECT_EQ(contracts.count(), 4 * kOneAssert);
   EXPECT_EQ(timer.warp(), 1.0);
   timer.update(0.03125);
   EXPECT_EQ(timer.time(scaled_non_clipped).step_s, 0.03125f);
