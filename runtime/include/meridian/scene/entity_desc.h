@@ -80,6 +80,8 @@ enum DescFlags : uint16_t {
   kDescMaybeInCullBox = 1 << 3,  ///< may be inside a time-cycle cull window; cooked as set, which is always right
   kDescAltFade = 1 << 4,         ///< fades by the second of the two fade distances
   kDescLodChild = 1 << 5,        ///< has a LOD parent: pivot and distance are those of the set in which it is a child
+  kDescHidden = 1 << 6,          ///< some module hides it; clear in cooked blocks
+  kDescSpawnPoints = 1 << 7,     ///< has spawn points; clear in cooked blocks, set where a map is loaded
 };
 
 /// One descriptor.
