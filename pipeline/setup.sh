@@ -17,8 +17,9 @@ EOF
 }
 
 build=(g++ cmake ninja-build flatbuffers-compiler libflatbuffers-dev libtinyxml2-dev libcli11-dev libtbb-dev
-       libxxhash-dev libzstd-dev)
-test=(ccache git python3 libgtest-dev libbenchmark-dev libpugixml-dev libboost-dev   # peers in benchmarks
+       libxxhash-dev libzstd-dev libhwy-dev)
+test=(ccache git python3 libgtest-dev
+      libbenchmark-dev libpugixml-dev libboost-dev libbullet-dev libembree-dev   # peers in benchmarks
       clang libclang-rt-14-dev clang-tidy clang-format                 # fuzzers, checks
       make                                                             # install tests use it beside Ninja
       xz-utils)                                                        # oneTBB's sources, for ThreadSanitizer

@@ -3,69 +3,13 @@
 
 #include <algorithm>
 
+#include "entity/placing.h"
+
 namespace meridian {
-namespace {
-
-/// Products of 24-bit numbers are exact in doubles, so what is rounded to float at the end is right but for rare ties.
-struct Rotation {
-  double xx = 1, xy = 0, xz = 0;  // image of the x axis
-  double yx = 0, yy = 1, yz = 0;
-  double zx = 0, zy = 0, zz = 1;
-};
-
-struct Unit {
-  double x, y, z, w;
-};
-
-Rotation matrix_of(const Unit& q) {
-  return {1 - 2 * (q.y * q.y + q.z * q.z), 2 * (q.x * q.y + q.z * q.w),     2 * (q.x * q.z - q.y * q.w),
-          2 * (q.x * q.y - q.z * q.w),     1 - 2 * (q.x * q.x + q.z * q.z), 2 * (q.y * q.z + q.x * q.w),
-          2 * (q.x * q.z + q.y * q.w),     2 * (q.y * q.z - q.x * q.w),     1 - 2 * (q.x * q.x + q.y * q.y)};
-}
-
-/// Turns by 2 * acos(w) * sign(z) about z: the double angle of (w, sqrt(1 - w^2)).
-Rotation heading_of(const Unit& q) {
-  if (q.z == 0) return {};
-  const double sine = std::sqrt(std::max(0.0, (1 - q.w) * (1 + q.w)));
-  const double c = 2 * q.w * q.w - 1;
-  const double s = (q.z > 0 ? 2 : -2) * q.w * sine;
-  return {c, s, 0, -s, c, 0, 0, 0, 1};
-}
-
-Vec4 column(double x, double y, double z, double scale, float w) {
-  return {static_cast<float>(x * scale), static_cast<float>(y * scale), static_cast<float>(z * scale), w};
-}
-
-bool usable_scale(float scale) { return is_finite(scale) && scale != 0; }
-bool odd_scale(float scale) { return scale < 0 || scale >= kOddScale; }
-
-}  // namespace
 
 Placed place_entity(const PlaceInput& in) {
   Placed out;
-  const auto left_out = [](PlaceStatus status) { return Placed{{}, status, false}; };
-  if (!is_finite(in.position)) return left_out(PlaceStatus::bad_position);
-  if (!is_finite(in.rotation)) return left_out(PlaceStatus::bad_rotation);
-  if (!usable_scale(in.scale_xy) || !usable_scale(in.scale_z)) return left_out(PlaceStatus::bad_scale);
-  if (odd_scale(in.scale_xy) || odd_scale(in.scale_z)) out.status = PlaceStatus::odd_scale;
-
-  Unit q{in.rotation.x, in.rotation.y, in.rotation.z, in.rotation.w};
-  const double length = std::sqrt(q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w);
-  if (length == 0) return left_out(PlaceStatus::bad_rotation);
-  const double sign = in.is_interior ? 1 : -1;
-  q = {sign * q.x / length, sign * q.y / length, sign * q.z / length, q.w / length};
-
-  const bool tilted = q.x != 0 || q.y != 0;
-  const bool keep =
-      in.animates || std::abs(q.x) > kTiltThreshold || std::abs(q.y) > kTiltThreshold || (in.full_rotation && tilted);
-  out.heading_only = !keep;
-  const Rotation r = keep ? matrix_of(q) : heading_of(q);
-  const float scale_xy = in.is_fragment ? 1.0f : in.scale_xy;
-  const float scale_z = in.is_fragment ? 1.0f : in.scale_z;
-  out.transform.x = column(r.xx, r.xy, r.xz, scale_xy, 0);
-  out.transform.y = column(r.yx, r.yy, r.yz, scale_xy, scale_xy);
-  out.transform.z = column(r.zx, r.zy, r.zz, scale_z, scale_z);
-  out.transform.position = {in.position.x, in.position.y, in.position.z, 1};
+  out.status = detail::place_into(in, out.transform, out.heading_only);
   return out;
 }
 

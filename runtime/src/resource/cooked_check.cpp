@@ -113,6 +113,14 @@ Status check_slots(const schema::CookedBlocks& cooked, const schema::DescContain
   return {};
 }
 
+/// What holds of a block is a box, or all zero.
+bool is_box(const schema::DescBlock& block) {
+  const auto ascend = [](const schema::Vec3& a, const schema::Vec3& b) {
+    return a.x() <= b.x() && a.y() <= b.y() && a.z() <= b.z();
+  };
+  return ascend(block.box_min(), block.box_max()) && ascend(block.pivot_min(), block.pivot_max());
+}
+
 Status check_blocks(const schema::CookedBlocks& cooked, uint32_t entities) {
   if (size_of(cooked.slots()) != entities)
     return bad("not one slot for each entity; detail = slots", size_of(cooked.slots()), "slots");
@@ -128,7 +136,12 @@ Status check_blocks(const schema::CookedBlocks& cooked, uint32_t entities) {
     sub_blocks += container.sub_block_count();
     count += container.count();
     if (slots * kSlotBytes > bytes) return bad("container is outside the lanes; detail = its index", i, "containers");
+    if (!is_box(container.bounds())) return bad("container's box is inside out; detail = its index", i, "containers");
     if (Status status = check_slots(cooked, container); !status.ok()) return status;
+  }
+  for (uint32_t i = 0; i < size_of(cooked.sub_blocks()); ++i) {
+    if (!is_box(*cooked.sub_blocks()->Get(i)))
+      return bad("sub-block's box is inside out; detail = its index", i, "sub_blocks");
   }
   if (count != entities) return bad("not one descriptor for each entity; detail = descriptors", count, "containers");
   if (slots * kSlotBytes != bytes) return bad("lanes are of another size; detail = bytes", bytes, "lanes");

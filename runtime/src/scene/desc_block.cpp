@@ -6,12 +6,14 @@
 
 #include "meridian/base/assert.h"
 #include "meridian/schemas/imap_generated.h"
+#include "scene/desc_bounds.h"
 #include "scene/hilbert.h"
 
 namespace meridian {
 namespace {
 
-constexpr uint32_t kContainerSubBlocks = kContainerSlots / kSubBlockSlots;
+using detail::merge;
+
 static_assert(kContainerSlots % kSubBlockSlots == 0 && kSubBlockSlots % kLanes == 0);
 
 /// A descriptor and its place along the curve. Ties by index make the order total.
@@ -30,27 +32,9 @@ struct Cut {
 };
 static_assert(sizeof(Place) == 16 && sizeof(Cut) == 16);
 
-// A descriptor's distance is at least 1, so a block without any distance holds nothing that can be visible.
-bool is_empty(const DescBounds& bounds) {
-  return std::all_of(std::begin(bounds.distance), std::end(bounds.distance), [](uint16_t d) { return d == 0; });
-}
-
 void grow(Vec3& min, Vec3& max, const Vec3& low, const Vec3& high) {
   min = {std::min(min.x, low.x), std::min(min.y, low.y), std::min(min.z, low.z)};
   max = {std::max(max.x, high.x), std::max(max.y, high.y), std::max(max.z, high.z)};
-}
-
-void merge(DescBounds& into, const DescBounds& from) {
-  if (is_empty(from)) return;
-  if (is_empty(into)) {
-    into = from;
-    return;
-  }
-  grow(into.box_min, into.box_max, from.box_min, from.box_max);
-  grow(into.pivot_min, into.pivot_max, from.pivot_min, from.pivot_max);
-  for (unsigned level = 0; level < kLodLevels; ++level)
-    into.distance[level] = std::max(into.distance[level], from.distance[level]);
-  into.masks = static_cast<uint16_t>(into.masks | from.masks);
 }
 
 /// Bounds of one stored slot. The own pivot is what a scan decodes, not what it was before it went through f16.

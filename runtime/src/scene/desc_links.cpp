@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <array>
 
+#define XXH_INLINE_ALL  // hashes of 16 bytes are a few instructions if the compiler knows how many there are
+#include <xxhash.h>
+
 #include "meridian/base/assert.h"
 #include "meridian/scene/desc_block.h"
 #include "meridian/schemas/imap_generated.h"
-#include "resource/checksum.h"
 
 namespace meridian {
 namespace {
@@ -102,25 +104,29 @@ void chain_rows(const schema::MapData& map, std::span<LodLinkRow> rows) {
   }
 }
 
-EntityLink link_of(const schema::MapData& map, std::span<const LodLinkRow> links, uint32_t i) {
-  EntityLink out;
-  uint16_t child_of = kNoLodSet;
-  if (const uint32_t own = find_row(links, false, i); own != kNoRow) {
-    out.lod_set = row_number(own);
-    out.is_parent = true;
-    child_of = links[own].up;  // not what the entity says: it may have been cut
-  } else if (const Named named = named_parent(map, i); named.any) {
-    child_of = row_number(find_row(links, named.in_parent, named.index));
-    out.lod_set = child_of;
-  }
-  if (child_of != kNoLodSet) out.parent = {links[child_of].pivot, links[child_of].distance};
-  return out;
-}
-
 uint64_t mix(uint64_t state, uint64_t value) {
   const std::array<uint64_t, 2> words{state, value};
-  return detail::checksum(std::as_bytes(std::span(words)));
+  return XXH3_64bits(words.data(), sizeof(words));
 }
+
+/// Remembers the hashes of traits: a map places few archetypes, many times each.
+class TraitsHashes {
+ public:
+  uint64_t of(const ArchetypeTraits* traits) {
+    if (traits == nullptr) return 0;
+    Entry* entry = &entries_[(reinterpret_cast<uintptr_t>(traits) * 0x9E3779B97F4A7C15u) >> 56];
+    if (entry->traits != traits && entry->traits != nullptr) entry = &entries_[(entry - entries_) ^ 1];
+    if (entry->traits != traits) *entry = {traits, traits_hash(*traits)};
+    return entry->hash;
+  }
+
+ private:
+  struct Entry {
+    const ArchetypeTraits* traits = nullptr;
+    uint64_t hash = 0;
+  };
+  Entry entries_[256];
+};
 
 }  // namespace
 
@@ -175,6 +181,26 @@ Result<uint32_t> link_map(const MapDescInput& in, std::span<LodLinkRow> rows) {
   return static_cast<uint32_t>(count);
 }
 
+const LodLinkRow* find_link(std::span<const LodLinkRow> links, bool in_parent, uint32_t parent_index) {
+  const uint32_t row = find_row(links, in_parent, parent_index);
+  return row != kNoRow ? &links[row] : nullptr;
+}
+
+EntityLink link_of(const schema::MapData& map, std::span<const LodLinkRow> links, uint32_t i) {
+  EntityLink out;
+  uint16_t child_of = kNoLodSet;
+  if (const uint32_t own = find_row(links, false, i); own != kNoRow) {
+    out.lod_set = row_number(own);
+    out.is_parent = true;
+    child_of = links[own].up;  // not what the entity says: it may have been cut
+  } else if (const Named named = named_parent(map, i); named.any) {
+    child_of = row_number(find_row(links, named.in_parent, named.index));
+    out.lod_set = child_of;
+  }
+  if (child_of != kNoLodSet) out.parent = {links[child_of].pivot, links[child_of].distance};
+  return out;
+}
+
 void describe_map(const MapDescInput& in, std::span<const LodLinkRow> links, std::span<EntityDesc> out,
                   std::span<DescStatus> status) {
   const schema::MapData& map = *in.map;
@@ -198,20 +224,15 @@ uint64_t descriptor_fingerprint(const MapDescInput& in) {
   const uint32_t entities = entity_count(map);
   MERIDIAN_ASSERT(in.archetypes.size() == entities, "one archetype for each entity");
   uint64_t state = kCookedLayoutVersion;
-  const ArchetypeTraits* previous = nullptr;
-  uint64_t hash = 0;  // of an archetype that is not known
+  TraitsHashes hashes;
   for (uint32_t i = 0; i < entities; ++i) {
-    if (in.archetypes[i] != previous) {  // neighbours often are of one kind
-      previous = in.archetypes[i];
-      hash = previous != nullptr ? traits_hash(*previous) : 0;
-    }
-    state = mix(state, hash);
+    state = mix(state, hashes.of(in.archetypes[i]));
     const EntityDef& entity = *map.entities()->Get(i);
     if (entity.parent_index() < 0 || !names_parent_map(entity)) continue;
     uint64_t parent_hash = 0;
     if (const LodParent* parent = parent_elsewhere(in, i)) {
       const std::array<float, 4> values{parent->pivot.x, parent->pivot.y, parent->pivot.z, parent->distance};
-      parent_hash = detail::checksum(std::as_bytes(std::span(values)));
+      parent_hash = XXH3_64bits(values.data(), sizeof(values));
     }
     state = mix(state, parent_hash);
   }

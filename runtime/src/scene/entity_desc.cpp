@@ -87,7 +87,7 @@ DescStatus describe_entity(const schema::EntityDef& definition, bool is_interior
   if (own_distance == 0 && !has_parent) return DescStatus::bad_distance;
   const CentredBox box = world_box(placed.transform, archetype->box);
   const float radius = world_radius(placed.transform, archetype->sphere_centre, archetype->sphere_radius, box.centre);
-  if (!is_finite(box.centre) || !is_finite(box.half) || !is_finite(radius)) return DescStatus::bad_bounds;
+  if (!is_finite(box) || !is_finite(radius)) return DescStatus::bad_bounds;
 
   out.centre = box.centre;
   out.half = box.half;

@@ -62,7 +62,7 @@ Volume moved(const Volume& volume, const Vec3& by) {
   for (uint32_t i = 0; i < volume.plane_count; ++i) {
     const Vec3& n = volume.planes[i].normal;
     const double shift = double{n.x} * double{by.x} + double{n.y} * double{by.y} + double{n.z} * double{by.z};
-    out.planes[i].distance = static_cast<float>(double{volume.planes[i].distance} - shift);
+    out.planes[i].d = static_cast<float>(double{volume.planes[i].d} - shift);
   }
   return out;
 }
@@ -78,7 +78,7 @@ Status check(const Volume& volume) {
   }
   for (uint32_t i = 0; i < volume.plane_count; ++i) {
     const Plane& plane = volume.planes[i];
-    if (!is_finite(plane.normal) || !is_finite(plane.distance)) return kNotFinite;
+    if (!is_finite(plane.normal) || !is_finite(plane.d)) return kNotFinite;
     if (plane.normal == Vec3{}) return {StatusCode::bad_value, "a plane has no direction; detail = its index", i};
   }
   if (volume.radius < 0) return {StatusCode::bad_value, "a radius is not negative", 0};

@@ -31,7 +31,7 @@
 
 namespace meridian {
 
-/// Number of a kind of extension, unique in the program. The program hands them out, but for kRuntimeExtension.
+/// Number of a kind of extension, unique in the program. The program hands them out, but for those of the runtime.
 struct ExtensionKind {
   uint32_t id = UINT32_MAX;  ///< [0, kMaxExtensionKinds)
   friend constexpr bool operator==(ExtensionKind, ExtensionKind) = default;
@@ -39,8 +39,9 @@ struct ExtensionKind {
 inline constexpr uint32_t kMaxExtensionKinds = 256;
 /// Kinds with a bit in each list. [count]
 inline constexpr uint32_t kMaskedExtensionKinds = 32;
-/// The runtime's own kind (core/decorator.h); the last one with a bit.
+/// The runtime's own kinds, the last two with a bit: for core/decorator.h and for entity/entity_visibility.h.
 inline constexpr ExtensionKind kRuntimeExtension{kMaskedExtensionKinds - 1};
+inline constexpr ExtensionKind kVisibilityExtension{kMaskedExtensionKinds - 2};
 
 /// Base of all extensions. Copies are in no list.
 class Extension {
@@ -137,7 +138,7 @@ class ExtensionRegistry {
   static constexpr uint32_t kMaxDefinitions = 256;
 
   /// `name` and `factory` outlive the registry. Requires: one factory for a
-  /// kind, which is not kRuntimeExtension (asserted).
+  /// kind, which is none of the runtime's own (asserted).
   void add_factory(ExtensionKind kind, const char* name, Factory<Extension>& factory);
   /// Extensions whose definition is a structure of this name are of `kind`.
   /// Requires: the kind has a factory, the structure has no kind yet, fewer than kMaxDefinitions (asserted).

@@ -68,6 +68,15 @@ struct CentredBox {
   Vec3 centre, half;
 };
 
+/// Its corners, rounded outwards, are floats: beside a coordinate near the largest float they may not be.
+constexpr bool is_finite(const CentredBox& box) {
+  const auto fits = [](float centre, float half) {
+    return is_finite(round_down(double{centre} - half)) && is_finite(round_up(double{centre} + half));
+  };
+  return is_finite(box.centre) && is_finite(box.half) && fits(box.centre.x, box.half.x) &&
+         fits(box.centre.y, box.half.y) && fits(box.centre.z, box.half.z);
+}
+
 /// The box around `box` after `at`, rounded outwards. Extents go by |rotation * scale|, so a negative scale cannot turn
 /// the box inside out; a box given inside out is taken as it was meant.
 /// Requires: all is finite.

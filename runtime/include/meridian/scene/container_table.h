@@ -4,8 +4,8 @@
 /// that lie near each other, in sub-blocks of 32. Scans and searches go from the hierarchy to containers, from there
 /// to sub-blocks, from there to descriptors, and never touch a node or an entity.
 ///
-///   const ContainerTable& table = graph.containers();
-///   const ContainerView& view = table.views[index];
+///   const ContainerTable& table = scene.containers();
+///   const ContainerView& view = table.views[17];
 ///   if ((view.flags & kContainerInterior) == 0 && view.slots > 0) { /* read desc_lanes(view) */ }
 ///
 /// Threads: readers; the scene's owner writes while the scene is not locked.
@@ -22,7 +22,6 @@
 
 namespace meridian {
 
-inline constexpr uint32_t kContainerSubBlocks = kContainerSlots / kSubBlockSlots;
 static_assert(kContainerSubBlocks <= kWideLanes);
 
 /// Bits of ContainerView::flags.

@@ -35,7 +35,8 @@ struct MapData;
 inline constexpr uint32_t kCookedLayoutVersion = 1;
 inline constexpr uint32_t kContainerSlots = 320;  ///< most descriptors of a container
 inline constexpr uint32_t kSubBlockSlots = 32;    ///< descriptors of a sub-block
-inline constexpr uint32_t kMaxLodChain = 16;      ///< sets above each other; there are 6 levels, the rest is bad data
+inline constexpr uint32_t kContainerSubBlocks = kContainerSlots / kSubBlockSlots;
+inline constexpr uint32_t kMaxLodChain = 16;  ///< sets above each other; there are 6 levels, the rest is bad data
 
 /// What holds of all descriptors of a block; never-visible ones do not count. All zero if there are no others.
 struct DescBounds {
@@ -92,6 +93,13 @@ size_t lod_link_bound(const schema::MapData& map);
 /// Errors:   too_large (more than kMaxLodSets; detail = rows).
 /// Memory:   none but `rows`. Gives how many are used.
 Result<uint32_t> link_map(const MapDescInput& in, std::span<LodLinkRow> rows);
+
+/// The row of the set whose parent is that entity, of the map itself or of its parent map; null if there is none.
+/// Requires: `links` comes from link_map.
+const LodLinkRow* find_link(std::span<const LodLinkRow> links, bool in_parent, uint32_t parent_index);
+
+/// The place of one entity among the sets. Requires: `links` comes from link_map; entity < the map's entities.
+EntityLink link_of(const schema::MapData& map, std::span<const LodLinkRow> links, uint32_t entity);
 
 /// Fills one descriptor for each entity, `handle` being its index. `status`, if not empty, says why some are never
 /// visible. Requires: out and status (unless empty) are as long as the entities; `links` comes from link_map.

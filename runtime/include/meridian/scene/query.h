@@ -17,19 +17,13 @@
 
 #include <cstdint>
 
+#include "meridian/base/geometry.h"
 #include "meridian/base/math.h"
 #include "meridian/base/status.h"
 #include "meridian/entity/archetype_traits.h"
 #include "meridian/entity/entity_handle.h"
 
 namespace meridian {
-
-/// A half space: points with dot(normal, p) + distance >= 0 are inside.
-struct Plane {
-  Vec3 normal{0, 0, 1};  ///< of any length but 0, inwards
-  float distance = 0;    ///< [m] if the normal's length is 1
-  friend constexpr bool operator==(const Plane&, const Plane&) = default;
-};
 
 enum class VolumeKind : uint8_t { sphere, box, oriented_box, segment, swept_sphere, frustum };
 inline constexpr uint32_t kMaxVolumePlanes = 8;
@@ -54,7 +48,8 @@ Volume oriented_box_volume(const Transform& at, const Vec3& half);
 /// `a` and `b` may be the same.
 Volume segment_volume(const Vec3& a, const Vec3& b);
 Volume swept_sphere_volume(const Vec3& a, const Vec3& b, float radius);
-/// The planes of a camera or cascade, normals inwards; those beyond kMaxVolumePlanes are left out (asserted).
+/// The planes of a camera or cascade, normals inwards, of any length but 0. Those beyond kMaxVolumePlanes are left out
+/// (asserted).
 Volume frustum_volume(const Plane* planes, uint32_t count);
 /// The volume moved by `by`. Corners are rounded to the nearest float.
 Volume moved(const Volume& volume, const Vec3& by);

@@ -5,6 +5,7 @@
 
 #include "meridian/entity/archetype_traits.h"
 #include "meridian/scene/desc_block.h"
+#include "meridian/scene/scene_graph.h"
 #include "meridian/schemas/imap_generated.h"
 #include "meridian/schemas/ityp_generated.h"
 #include "vector_size.h"
@@ -12,7 +13,7 @@
 namespace meridian::tools {
 namespace {
 
-// The scene graph's own capacities stand where no configuration says otherwise.
+constexpr SceneCapacities kScene;  // its own, where no configuration says otherwise
 constexpr NeedInfo kNeeds[kNeedCount] = {
     {"Building", 0},
     {"AnimatedBuilding", 0},
@@ -24,11 +25,11 @@ constexpr NeedInfo kNeeds[kNeedCount] = {
     {"CCargen", 0},
     {"tcBox", 0},
     {"MapDataLoadedNode", 0},
-    {"fwStreamedSceneGraphNode", 1000},
-    {"fwInteriorSceneGraphNode", 150},
-    {"fwRoomSceneGraphNode", 256},
-    {"fwPortalSceneGraphNode", 400},
-    {"fwSoAEntityContainer", 1000},
+    {"fwStreamedSceneGraphNode", kScene.streamed_nodes},
+    {"fwInteriorSceneGraphNode", kScene.interior_nodes},
+    {"fwRoomSceneGraphNode", kScene.room_nodes},
+    {"fwPortalSceneGraphNode", kScene.portal_nodes},
+    {"fwSoAEntityContainer", kScene.soa_containers},
 };
 
 class Counter {

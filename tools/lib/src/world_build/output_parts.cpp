@@ -53,14 +53,21 @@ uint64_t children_hash(const LintUnit& unit, const LodSetTable& sets) {
 
 ArchetypeTable linked_archetypes(const LintWorld& world) {
   ArchetypeTable out;
+  const auto add = [&](const LintUnit& unit, uint32_t name, uint32_t index, bool is_composite) {
+    const ArchetypeRef* const ref = world.find_archetype(name);
+    if (ref == nullptr || ref->unit != &unit || ref->index != index || ref->is_composite != is_composite) return;
+    LinkedArchetype linked{archetype_traits(*ref->def, ref->form()), 0};
+    linked.hash = traits_hash(linked.traits);
+    out.emplace(name, linked);
+  };
   for (const auto& unit : world.units()) {
-    if (unit->types == nullptr || unit->types->archetypes() == nullptr) continue;
-    for (const schema::ArchetypeDef* def : *unit->types->archetypes()) {
-      const ArchetypeRef* const ref = world.find_archetype(def->name());
-      if (ref == nullptr || ref->def != def) continue;
-      LinkedArchetype linked{archetype_traits(*def, ref->form()), 0};
-      linked.hash = traits_hash(linked.traits);
-      out.emplace(def->name(), linked);
+    if (unit->types == nullptr) continue;
+    const auto* const plain = unit->types->archetypes();
+    for (uint32_t i = 0; plain != nullptr && i < plain->size(); ++i) add(*unit, plain->Get(i)->name(), i, false);
+    const auto* const composites = unit->types->composite_entity_types();
+    for (uint32_t i = 0; composites != nullptr && i < composites->size(); ++i) {
+      const auto* const name = composites->Get(i)->name();
+      if (name != nullptr) add(*unit, hash_name(name->string_view()).value, i, true);
     }
   }
   return out;

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+#include "meridian/map/map_types.h"
+
+#include "map/extension_type.h"
+#include "meridian/schemas/ityp_generated.h"
+
+namespace meridian {
+namespace {
+
+constexpr TypeHash kBase = hash_type("CBaseArchetypeDef");
+constexpr TypeHash kTime = hash_type("CTimeArchetypeDef");
+constexpr TypeHash kInterior = hash_type("CMloArchetypeDef");
+constexpr TypeHash kComposite = hash_type("CCompositeEntityType");
+
+template <class Vector>
+uint32_t size_of(const Vector* vector) {
+  return vector != nullptr ? vector->size() : 0;
+}
+
+/// Finds the records of one archetype after the other in a list that is sorted by owner.
+template <class Record>
+class ByOwner {
+ public:
+  using List = flatbuffers::Vector<flatbuffers::Offset<Record>>;
+  explicit ByOwner(const List* list) : list_(list) {}
+  /// The next record of `owner`, or null. Ask for owners in ascending order.
+  const Record* next(uint32_t owner) {
+    for (; at_ < size_of(list_) && list_->Get(at_)->owner() <= owner; ++at_) {
+      if (list_->Get(at_)->owner() == owner) return list_->Get(at_++);
+    }
+    return nullptr;
+  }
+  /// The last one: the one that counts where there may be one.
+  const Record* last(uint32_t owner) {
+    const Record* last = nullptr;
+    while (const Record* const record = next(owner)) last = record;
+    return last;
+  }
+
+ private:
+  const List* list_;
+  uint32_t at_ = 0;
+};
+
+/// Walks the archetypes of a file with what they have beyond ArchetypeDef.
+class ArchetypeWalk {
+ public:
+  explicit ArchetypeWalk(const schema::MapTypes& types)
+      : list_(types.archetypes()), times_(types.time_archetypes()), interiors_(types.mlo_archetypes()) {}
+  /// False after the last one.
+  bool next() {
+    if (at_ == size_of(list_)) return false;
+    source = {list_->Get(at_), times_.last(at_), interiors_.last(at_), nullptr};
+    structure = source.interior != nullptr ? kInterior : source.time != nullptr ? kTime : kBase;
+    index = at_++;
+    return true;
+  }
+  ArchetypeSource source;
+  TypeHash structure{};
+  uint32_t index = 0;
+
+ private:
+  const flatbuffers::Vector<const schema::ArchetypeDef*>* list_;
+  ByOwner<schema::TimeArchetypeDef> times_;
+  ByOwner<schema::MloArchetypeDef> interiors_;
+  uint32_t at_ = 0;
+};
+
+void add_effects(ArchetypeStore& store, Archetype* archetype, uint32_t owner, ByOwner<schema::Extension>& effects) {
+  const EffectReader& reader = store.effect_reader();
+  while (const schema::Extension* const definition = effects.next(owner)) {
+    if (archetype == nullptr) continue;  // left out, and so are its extensions
+    if (definition->definition_type() == schema::ExtensionDef::SpawnPointDef) archetype->set_has_spawn_points(true);
+    Extension* const effect = store.add_effect(*archetype, detail::extension_structure(*definition));
+    if (effect != nullptr && reader.read != nullptr) reader.read(reader.user, *effect, *archetype, *definition);
+  }
+}
+
+NameHash composite_name(const schema::CompositeEntityType& composite) {
+  const flatbuffers::String* const text = composite.name();
+  return text != nullptr ? hash_name({text->c_str(), text->size()}) : NameHash{};
+}
+
+}  // namespace
+
+Status load_map_types(ArchetypeStore& store, const Resource& resource, const TypesPlacement& placement) {
+  if (resource.kind() != kind_of("ITYP")) {
+    return {StatusCode::wrong_kind, "the resource is no type file; detail = its kind", resource.kind(), placement.file};
+  }
+  const auto& types = *resource.root<schema::MapTypes>();
+
+  KindCount kinds[] = {{kBase, 0}, {kTime, 0}, {kInterior, 0}, {kComposite, size_of(types.composite_entity_types())}};
+  for (ArchetypeWalk walk(types); walk.next();) {
+    for (KindCount& kind : kinds) kind.count += kind.structure == walk.structure ? 1u : 0u;
+  }
+  KindCount effects[ArchetypeStore::kMaxEffectSilos];
+  const std::span<KindCount> silos(effects, store.effect_silo_count());
+  for (uint32_t i = 0; i < silos.size(); ++i) silos[i].structure = store.effect_silo(i);
+  for (uint32_t i = 0; i < size_of(types.archetype_extensions()) && !silos.empty(); ++i) {
+    const TypeHash structure = detail::extension_structure(*types.archetype_extensions()->Get(i));
+    for (KindCount& silo : silos) silo.count += silo.structure == structure ? 1u : 0u;
+  }
+  if (const Status status = store.open_types(placement, kinds, silos); !status.ok()) return status;
+
+  ByOwner<schema::Extension> definitions(types.archetype_extensions());
+  for (ArchetypeWalk walk(types); walk.next();) {
+    Archetype* const archetype =
+        store.create(placement.slot, walk.structure, NameHash{walk.source.base->name()}, walk.source);
+    add_effects(store, archetype, walk.index, definitions);
+  }
+  for (uint32_t i = 0; i < size_of(types.composite_entity_types()); ++i) {
+    const schema::CompositeEntityType& composite = *types.composite_entity_types()->Get(i);
+    store.create(placement.slot, kComposite, composite_name(composite), {.composite = &composite});
+  }
+  return store.publish_types(placement.slot);
+}
+
+Status unload_map_types(ArchetypeStore& store, ItypSlot types) { return store.close_types(types); }
+
+}  // namespace meridian

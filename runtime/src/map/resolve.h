@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// From the names in definitions to archetypes and classes, for one map or interior.
+
+#include <span>
+
+#include "meridian/entity/archetype_store.h"
+#include "meridian/entity/dynamic_component.h"
+#include "meridian/entity/entity_class.h"
+#include "meridian/entity/entity_hours.h"
+#include "meridian/entity/entity_init.h"
+#include "meridian/schemas/imap_generated.h"
+
+namespace meridian::detail {
+
+struct Resolved {
+  Archetype* archetype = nullptr;  ///< null: not available
+  EntityClass type = EntityClass::building;
+};
+
+/// Remembers the archetypes that it met: a map places few of them, many times each.
+class Resolver {
+ public:
+  /// Without `dependencies` every archetype is available: interiors have those of their own.
+  Resolver(const ArchetypeStore& store, const EntityClassRegistry& classes,
+           const std::span<const ItypSlot>* dependencies)
+      : store_(store), classes_(classes), dependencies_(dependencies) {}
+
+  Resolved find(uint32_t name) {
+    Entry* entry = &entries_[(name * 0x9E3779B1u) >> 24];
+    if (entry->name != name && entry->name != 0) entry = &entries_[(entry - entries_) ^ 1];
+    if (entry->name != name || name == 0) *entry = {name, look_up(NameHash{name})};
+    return entry->resolved;
+  }
+
+ private:
+  Resolved look_up(NameHash name) const {
+    Resolved out;
+    out.archetype = dependencies_ != nullptr ? store_.find_for(name, *dependencies_) : store_.find(name);
+    if (out.archetype != nullptr) out.type = class_of(*out.archetype);
+    return out;
+  }
+  EntityClass class_of(const Archetype& archetype) const {
+    constexpr TypeHash kStructures[] = {hash_type("CBaseArchetypeDef"), hash_type("CTimeArchetypeDef"),
+                                        hash_type("CMloArchetypeDef"), hash_type("CCompositeEntityType")};
+    const auto form = static_cast<size_t>(archetype.form());
+    return classes_.choose({.by_rule = archetype.traits().entity_class,
+                            .name = archetype.name(),
+                            .structure = form < 4 ? kStructures[form] : TypeHash{},
+                            .flags = archetype.flags()});
+  }
+
+  struct Entry {
+    uint32_t name = 0;
+    Resolved resolved;
+  };
+  const ArchetypeStore& store_;
+  const EntityClassRegistry& classes_;
+  const std::span<const ItypSlot>* dependencies_;
+  Entry entries_[256];
+};
+
+/// Whether an entity of the map is an interior instance. A binary search: records are sorted by owner.
+inline bool is_instance(const schema::MapData& map, uint32_t entity) {
+  const auto* const list = map.mlo_instances();
+  uint32_t first = 0, count = list != nullptr ? list->size() : 0;
+  while (count > 0) {
+    const uint32_t half = count / 2, owner = list->Get(first + half)->owner();
+    if (owner == entity) return true;
+    if (owner < entity) {
+      first += half + 1;
+      count -= half + 1;
+    } else {
+      count = half;
+    }
+  }
+  return false;
+}
+
+/// Has an entity go on with another archetype of the same name: what follows from archetype and definition is made anew,
+/// all else stays. If it could not be made of the new one, it stays of the old one.
+inline void take_archetype(Entity& entity, const schema::EntityDef& definition, Archetype& now, const EntityInit& how,
+                           uint32_t hour) {
+  Entity fresh(entity.type());
+  if (!is_made(init_entity(fresh, definition, now.traits(), &now, how))) return;
+  entity.set_archetype(&now);
+  entity.lod().distance = fresh.lod().distance;
+  entity.set_visibility_mask(fresh.visibility_mask());
+  entity.set_flags(BaseFlag::is_fragment, fresh.has(BaseFlag::is_fragment));
+  if (attached_to(entity) == nullptr) place(entity, fresh.transform());
+  if (!now.traits().is_timed) return;
+  const TimeArchetype* const timed = now.as<TimeArchetype>();
+  (void)set_hour(entity, true, timed != nullptr ? timed->hours() : kAllHours, hour);
+}
+
+inline bool has_flag(const schema::EntityDef& e, schema::EntityFlags flag) {
+  return (static_cast<uint32_t>(e.flags()) & static_cast<uint32_t>(flag)) != 0;
+}
+
+}  // namespace meridian::detail
