@@ -41,6 +41,18 @@ extern std::vector<LodParent> parents;
 extern std::span<std::byte> scratch;
 extern BlockSpans blocks;
 extern uint32_t entity_flags, archetype_flags;
+extern std::span<const uint64_t> resident_bits;
+extern SceneGraph& scene;
+extern EntityTable& table;
+extern EntityClassRegistry& classes;
+extern MapWorld& maps;
+extern MapContents* town;
+extern const InteriorLocation bank_door;
+extern const EntityHandle handle;
+extern const EntityDesc desc;
+extern const Resource& props;
+extern Entity& lamp;
+extern const Transform at;
 /// A host's own pool of threads.
 struct ThreadPool {
   uint32_t thread_count() const;
