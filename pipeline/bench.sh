@@ -21,7 +21,7 @@ done
 
 ./pipeline/setup.sh
 cmake --preset release -DMERIDIAN_BUILD_BENCHMARKS=ON >/dev/null
-cmake --build --preset release --target compile_bench load_bench pack_bench core_bench imapc worldc worldgen
+cmake --build --preset release --target compile_bench load_bench map_bench pack_bench core_bench search_bench imapc worldc worldgen
 bin=build/release
 out=build/bench
 mkdir -p "$out"
@@ -32,8 +32,10 @@ run() { # PROGRAM REPORT [OPTION...]
 }
 run "$bin/tests/bench/compile_bench" "$out/compile.json"
 run "$bin/tests/bench/load_bench" "$out/load.json"
+run "$bin/tests/bench/map_bench" "$out/map.json"
 run "$bin/tests/bench/pack_bench" "$out/pack.json" --benchmark_filter=BM_open_trusted_entry
 run "$bin/tests/bench/core_bench" "$out/core.json"
+run "$bin/tests/bench/search_bench" "$out/search.json"
 
 # Peak private memory of the program itself: resident pages at the end of its life, without the input's mapping.
 "$bin/tests/bench/compile_bench" --make "$out/big.ymap.xml"

@@ -3,7 +3,8 @@
 
 Usage: bench_table.py FOLDER [--only ID] [--json FILE]
 
-FOLDER holds Google Benchmark reports with repetitions (compile.json, load.json, pack.json, core.json), and program.json: what
+FOLDER holds Google Benchmark reports with repetitions (compile.json, load.json, map.json, pack.json, core.json, search.json), and
+program.json: what
 bench.sh measured of the programs themselves.
 Each row: id, case, ours, peer, peer's name, unit, ratio, target, whether it holds. Ratios come from one run of one machine;
 absolute figures are medians.
@@ -36,10 +37,12 @@ def main():
     args = parser.parse_args()
     c, c_spread = medians(f"{args.folder}/compile.json")
     l, l_spread = medians(f"{args.folder}/load.json")
+    m, m_spread = medians(f"{args.folder}/map.json")
     k, k_spread = medians(f"{args.folder}/pack.json")
     o, o_spread = medians(f"{args.folder}/core.json")
+    q, q_spread = medians(f"{args.folder}/search.json")
     p = json.load(open(f"{args.folder}/program.json", encoding="utf-8"))
-    spread = {**c_spread, **l_spread, **k_spread, **o_spread}
+    spread = {**c_spread, **l_spread, **m_spread, **k_spread, **o_spread, **q_spread}
     rows = []
 
     def row(id, case, ours, peer, peer_name, unit, ratio, target, holds):
@@ -77,6 +80,14 @@ def main():
     xml, compiled = l["BM_parse_xml"], l["BM_compile_from_xml"]
     row("PERF-5", "open against parsing the XML", opened * 1e6, xml * 1e6, "tinyxml2 parse", "us", xml / opened, "", None)
     row("PERF-5", "open against compiling the XML", opened * 1e6, compiled * 1e6, "imapc", "us", compiled / opened, ">= 1000", compiled >= 1000 * opened)
+    load, unload, built = (m[f"BM_map_{n}"] / 4000 for n in ("load", "unload", "load_building_blocks"))  # entities of a map
+    many = m["BM_map_load_many"] / (16 * 4000)
+    row("PERF-6", "load a map of 4000, an entity", load * 1e9, 100, "limit", "ns", load * 1e9 / 100, "<= 1", load <= 100e-9)
+    row("PERF-6", "take it away, an entity", unload * 1e9, load * 1e9, "loading", "ns", unload / load, "<= 1", unload <= load)
+    row("PERF-6", "load without cooked blocks, an entity", built * 1e9, load * 1e9, "with them", "ns", built / load, "", None)
+    row("PERF-6", "load 16 maps, 20 MB in all, an entity", many * 1e9, load * 1e9, "one map", "ns", many / load, "", None)
+    blocks, copied = m["BM_map_blocks"], m["BM_map_blocks_memcpy"]
+    row("PERF-6", "cooked blocks into the scene, 2.8 MB", blocks * 1e6, copied * 1e6, "memcpy", "us", copied / blocks, ">= 0.5", copied >= 0.5 * blocks)
     index, sphere, scan = l["BM_open_index"], l["BM_index_sphere"], l["BM_index_scan"]
     row("WIDX-1", "open an index of 8000 maps, 30000 archetypes", index * 1e3, 10, "limit", "ms", index * 1e3 / 10, "<= 1", index <= 0.01)
     row("BOX-1", "what streams within 30 m", sphere * 1e6, scan * 1e6, "a look at all", "us", sphere / scan, "", None)
@@ -92,6 +103,15 @@ def main():
     row("POOL-3", "look-up by a warm handle", get * 1e9, 1.5, "limit", "ns", get * 1e9 / 1.5, "<= 1", get <= 1.5e-9)
     tracked, listed = o["BM_tracked_ref"], o["BM_listed_ref"]
     row("TREF-1", "let go and assign, 1000 references to one", tracked * 1e9, listed * 1e9, "walked list", "ns", listed / tracked, ">= 5", listed >= 5 * tracked)
+    # Peers that were not there when the benchmark was built have no figures.
+    for size, targets in (("100k", {"sphere": 1.4, "box": 1.7, "segment": 1.2}), ("1M", {"sphere": 6, "box": 6, "segment": 2})):
+        for volume, target in targets.items():
+            ours = q[f"BM_search_{volume}_{size}"]
+            peers = {n: q[f"BM_{n}_{volume}_{size}"] for n in ("boost_rtree", "bullet_dbvt", "embree") if f"BM_{n}_{volume}_{size}" in q}
+            fastest = min(peers, key=peers.get)
+            for peer, theirs in sorted(peers.items()):
+                is_target = peer == fastest
+                row("PERF-3", f"search, {volume}, {size} entities", ours * 1e9, theirs * 1e9, peer, "ns", theirs / ours, f">= {target}" if is_target else "", theirs / ours >= target if is_target else None)
     if args.only:
         rows = [r for r in rows if r["id"] == args.only]
     print(f"{'id':7} {'case':44} {'ours':>10} {'peer':>10} {'unit':4} {'peer is':16} {'ratio':>8} {'target':8} holds")

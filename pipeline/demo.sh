@@ -89,9 +89,9 @@ echo "${#resources[@]} resources verified: checksum, layout, every offset, every
 begin 'What came out'
 table "${resources[@]}"
 
-begin 'Find an entity in place: samples/hello_map'
-echo 'The file is mapped into memory and read where it lies; the name is looked for by its hash.'
-run $bin/hello_map build/demo/hv_harbour_strm_0.imap hv_prop_lamp_post
+begin 'Put a map into a world and ask it: samples/hello_map'
+echo 'Files are mapped into memory and used where they lie: archetypes from types, entities from the map, then searches.'
+run $bin/hello_map build/demo/hv_harbour_strm_0.imap build/demo/hv_props.ityp build/demo/hv_buildings.ityp
 
 begin 'Get the XML back, compile it again'
 run $bin/resinfo dump --xml build/demo/hv_harbour_strm_0.imap -o build/demo/again.ymap.xml
@@ -116,6 +116,9 @@ echo 'Again: nothing has changed, so nothing is done.'
 run $bin/worldc build samples/data -o build/demo/world --stats | grep -E '^(written|total)'
 run $bin/resinfo verify --deep build/demo/world/world.mpk
 run $bin/resinfo list build/demo/world/world.mpk
+echo 'Linked maps bring their descriptors along: loading copies them. The answers are the same.'
+in=build/demo/world
+run $bin/hello_map $in/imap/hv_harbour_strm_0.imap $in/ityp/hv_props.ityp $in/ityp/hv_buildings.ityp
 
 corpus=../shared/corpus
 if [ -d $corpus ]; then

@@ -119,7 +119,7 @@ section_asan() {
 }
 
 section_tsan() {
-  # Where threads meet: the drivers with files in parallel, the reader with windows in parallel, job systems, pools with locks, mounts. Fewer
+  # Where threads meet: the drivers with files in parallel, the reader with windows in parallel, job systems, pools with locks, mounts, readers of the scene. Fewer
   # random documents: each costs ten times as much here, and the other builds read all of them.
   local program
   LD_LIBRARY_PATH=$(pipeline/tsan_tbb.sh)  # a oneTBB whose hand-overs ThreadSanitizer sees
@@ -128,9 +128,9 @@ section_tsan() {
   logged build/tsan/configure.log cmake --preset tsan
   logged build/tsan/build.log cmake --build --preset tsan -j "$jobs" --target tool_programs_test property_test \
     runtime_jobs_test runtime_jobs_static_test runtime_jobs_unload_test host_jobs runtime_core_test runtime_pack_test \
-    xml_fallback_test
+    runtime_scene_test runtime_search_test xml_fallback_test
   for program in tests/unit/tools/tool_programs_test tests/property/property_test \
-                 tests/unit/runtime/runtime_{core,pack,jobs,jobs_static,jobs_unload}_test \
+                 tests/unit/runtime/runtime_{core,pack,jobs,jobs_static,jobs_unload,scene,search}_test \
                  tests/unit/tools/xml_fallback_test bin/host_jobs; do
     MERIDIAN_PROPERTY_CASES=50 logged "build/tsan/${program##*/}.log" "build/tsan/$program" --gtest_brief=1
     echo "${program##*/}: $(tail -n 1 "build/tsan/${program##*/}.log")"
