@@ -111,7 +111,7 @@ void DynamicComponents::unlink(DynamicComponent& child) {
   if (child.next_ != nullptr) child.next_->dynamic_->previous_ = child.previous_;
   if (child.previous_ != nullptr) {
     child.previous_->dynamic_->next_ = child.next_;
-  } else {
+  } else if (child.parent_ != nullptr) {
     child.parent_->dynamic_->first_child_ = child.next_;
   }
   child.parent_ = child.next_ = child.previous_ = nullptr;

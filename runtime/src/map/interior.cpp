@@ -90,7 +90,7 @@ Status Interior::try_load(MapWorld& maps, MapContents& map, Entity& instance, co
   set_count_ = size_of(definition_->entity_sets());
   uint32_t entities = size_of(definition_->entities());
   for (uint32_t s = 0; s < set_count_; ++s) entities += size_of(definition_->entity_sets()->Get(s)->entities());
-  const size_t sets_bytes = (set_count_ + 1) * sizeof(Set), pointers = entities * sizeof(Entity*);
+  const size_t sets_bytes = (set_count_ + 1) * sizeof(Set), pointers = entities * sizeof(void*);
   block_bytes_ = sets_bytes + pointers + entities * sizeof(InteriorLocation);
   block_ = static_cast<std::byte*>(maps.allocator_->allocate(block_bytes_, 16));
   if (block_ == nullptr) return {StatusCode::out_of_memory, "no memory for an interior; detail = bytes", block_bytes_};

@@ -28,6 +28,7 @@ class TempBlock {
   template <class T>
   Plan<T> plan(size_t count) {
     const Plan<T> out{bytes_, count};
+    // NOLINTNEXTLINE(bugprone-sizeof-expression): some are arrays of pointers
     bytes_ += (count * sizeof(T) + kAlignment - 1) & ~(kAlignment - 1);
     return out;
   }

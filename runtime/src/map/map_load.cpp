@@ -361,8 +361,7 @@ Status MapContents::load(MapWorld& maps, const Resource& resource, const MapPlac
   if (const Status s = find_archetypes(in); !s.ok()) return s;
 
   const EntityClassRegistry& classes = maps.config_.scene->classes();
-  if (const Status s = arrays_.init(classes, in.counts, in.count * sizeof(Entity*), *maps.allocator_); !s.ok())
-    return s;
+  if (const Status s = arrays_.init(classes, in.counts, in.count * sizeof(void*), *maps.allocator_); !s.ok()) return s;
   entities_ = {reinterpret_cast<Entity**>(arrays_.extra().data()), in.count};
   std::fill(entities_.begin(), entities_.end(), nullptr);
   make_entities(in);

@@ -23,7 +23,7 @@ size_t pool_bytes(uint32_t count) {
 }
 template <class T>
 size_t array_bytes(size_t count) {
-  return count * sizeof(T) + kBlockAlignment;
+  return count * sizeof(T) + kBlockAlignment;  // NOLINT(bugprone-sizeof-expression): some are arrays of pointers
 }
 
 uint64_t now_ns() {
@@ -73,16 +73,17 @@ SceneGraph::~SceneGraph() {
 }
 
 void* SceneGraph::take_bytes(size_t bytes, size_t alignment) {
-  const auto at = reinterpret_cast<uintptr_t>(next_byte_);
-  const uintptr_t from = (at + alignment - 1) & ~(uintptr_t{alignment} - 1);
-  std::byte* const end = static_cast<std::byte*>(block_) + block_bytes_;
-  if (from + bytes > reinterpret_cast<uintptr_t>(end)) return nullptr;
-  next_byte_ = reinterpret_cast<std::byte*>(from + bytes);
-  return reinterpret_cast<void*>(from);
+  const size_t pad = (alignment - reinterpret_cast<uintptr_t>(next_byte_) % alignment) % alignment;
+  const std::byte* const end = static_cast<std::byte*>(block_) + block_bytes_;
+  if (pad + bytes > static_cast<size_t>(end - next_byte_)) return nullptr;
+  std::byte* const from = next_byte_ + pad;
+  next_byte_ = from + bytes;
+  return from;
 }
 
 template <class T>
 T* SceneGraph::take_array(size_t count) {
+  // NOLINTNEXTLINE(bugprone-sizeof-expression): some are arrays of pointers
   T* const out = static_cast<T*>(take_bytes(count * sizeof(T), alignof(T) < 16 ? 16 : alignof(T)));
   MERIDIAN_ASSERT(out != nullptr, "the scene's block is as large as what stands in it");
   for (size_t i = 0; i < count; ++i) ::new (static_cast<void*>(out + i)) T();

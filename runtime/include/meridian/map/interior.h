@@ -39,6 +39,7 @@ struct EntityDef;
 class Interior {
  public:
   Interior() = default;
+  ~Interior() = default;
   Interior(const Interior&) = delete;
   Interior& operator=(const Interior&) = delete;
 

@@ -39,6 +39,7 @@ struct MapData;
 class MapContents {
  public:
   MapContents() = default;
+  ~MapContents() = default;
   MapContents(const MapContents&) = delete;
   MapContents& operator=(const MapContents&) = delete;
 

@@ -80,6 +80,8 @@ class MapWorld final : private Representation {
  public:
   MapWorld() : Representation(0, 0) {}
   ~MapWorld() override { shutdown(); }
+  MapWorld(const MapWorld&) = delete;
+  MapWorld& operator=(const MapWorld&) = delete;
 
   /// Requires: called once; what must not be null is not (asserted; otherwise bad_value).
   /// Errors: out_of_memory, and what the world says.

@@ -82,6 +82,8 @@ class DescPool final : public MemorySource {
   DescPool() = default;
   // All inline: the runtime has no RTTI, and programs that have need this class's in their own objects.
   ~DescPool() override { shutdown(); }
+  DescPool(const DescPool&) = delete;
+  DescPool& operator=(const DescPool&) = delete;
 
   /// Gets the memory. `allocator` must outlive the pool. Requires: not initialised (otherwise in_use).
   /// Errors: bad_value for a config out of its ranges; out_of_memory. The pool then has no memory, and is always full.

@@ -259,7 +259,7 @@ class SceneGraph {
     explicit BlockAllocator(SceneGraph& graph) : graph_(graph) {}
     void* allocate(size_t bytes, size_t alignment) override { return graph_.take_bytes(bytes, alignment); }
     void deallocate(void*, size_t, size_t) override {}
-    const char* memory_class() const override { return "SceneGraph"; }
+    const char* memory_class() const override { return graph_.memory_->memory_class(); }
 
    private:
     SceneGraph& graph_;

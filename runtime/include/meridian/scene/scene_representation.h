@@ -43,6 +43,8 @@ inline constexpr uint32_t kLightList = 0;
 class SceneRepresentation final : public Representation {
  public:
   SceneRepresentation() : Representation(kAllTypes, kAllOperations) {}
+  SceneRepresentation(const SceneRepresentation&) = delete;
+  SceneRepresentation& operator=(const SceneRepresentation&) = delete;
   ~SceneRepresentation() override {
     if (config_.graph != nullptr) config_.graph->set_unlock_hook(nullptr, nullptr);
   }
