@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "meridian/entity/dynamic_component.h"
+#include "base/double3.h"
 
 #include <cmath>
 
@@ -17,23 +18,18 @@ Transform unscaled(const Transform& t) {
   return {divided(t.x, t.scale_xy(), 0), divided(t.y, t.scale_xy(), 1), divided(t.z, t.scale_z(), 1), t.position};
 }
 
-struct Double3 {
-  double x, y, z;
-};
-double dot(const Double3& a, const Double3& b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
-
 /// Makes the columns orthogonal again, as long as their scale says: by Gram and Schmidt, which changes last bits only.
 /// Without it, things that are put down and picked up often would shrink or shear: the rounding of a parent's columns
 /// goes into the offset of a child and, with the child as a parent, counts twice, four times, and so on.
 Transform orthogonal(const Transform& t) {
   Double3 made[3];
   const auto column = [&made](const Vec4& v, unsigned before, float scale) {
-    Double3 c{v.x, v.y, v.z};
+    Double3 c(v);
     for (unsigned i = 0; i < before; ++i) {
       const double along = dot(c, made[i]);
-      c = {c.x - made[i].x * along, c.y - made[i].y * along, c.z - made[i].z * along};
+      c = c - made[i] * along;
     }
-    const double l = std::sqrt(dot(c, c));
+    const double l = length(c);
     made[before] = l > 0 ? Double3{c.x / l, c.y / l, c.z / l} : Double3{0, 0, 0};
     if (!(l > 0)) return v;
     const double s = std::abs(double{scale}) / l;

@@ -12,14 +12,12 @@
 #include "meridian/entity/entity_hours.h"
 #include "meridian/map/map_world.h"
 #include "meridian/schemas/ityp_generated.h"
+#include "resource/flat_vector.h"
 
 namespace meridian {
 namespace {
 
-template <class Vector>
-uint32_t size_of(const Vector* vector) {
-  return vector != nullptr ? vector->size() : 0;
-}
+using detail::size_of;
 
 Vec3 vec(const schema::Vec3& v) { return {v.x(), v.y(), v.z()}; }
 

@@ -7,6 +7,7 @@
 #include "map/resolve.h"
 #include "meridian/base/assert.h"
 #include "meridian/map/map_world.h"
+#include "resource/flat_vector.h"
 
 namespace meridian {
 namespace {
@@ -203,6 +204,7 @@ void MapContents::place_anew() {
 void MapContents::take_archetypes() {
   const EntityClassRegistry& classes = maps_->config_.scene->classes();
   detail::Resolver resolver(*maps_->config_.archetypes, classes, nullptr);
+  detail::ByOwner<schema::MloInstanceDef> instances(map_->mlo_instances());
   bool any = false, any_interior = false;
   for (uint32_t i = 0; i < entities_.size(); ++i) {
     Entity* const entity = entities_[i];
@@ -212,7 +214,7 @@ void MapContents::take_archetypes() {
     const schema::EntityDef& e = *map_->entities()->Get(i);
     any = true;
     any_interior = any_interior || now.archetype->as<InteriorArchetype>() != nullptr || interior_of(*entity) != nullptr;
-    const EntityInit how{.is_interior = detail::is_instance(*map_, i),
+    const EntityInit how{.is_interior = instances.next(i) != nullptr,
                          .has_lod_set = e.parent_index() >= 0,
                          .imap = slot_,
                          .map = name_,

@@ -11,6 +11,7 @@
 #include "meridian/entity/dynamic_component.h"
 #include "meridian/entity/entity_hours.h"
 #include "meridian/map/map_world.h"
+#include "resource/flat_vector.h"
 
 namespace meridian {
 namespace {
@@ -18,24 +19,7 @@ namespace {
 using detail::has_flag;
 using schema::EntityFlags;
 
-uint32_t count_of(const schema::MapData& map) { return map.entities() != nullptr ? map.entities()->size() : 0; }
-
-/// Walks entities in order and says which of them are interior instances; their records are sorted by owner.
-class InstanceCursor {
- public:
-  explicit InstanceCursor(const schema::MapData& map) : instances_(map.mlo_instances()) {}
-  /// Requires: called with ascending indices.
-  const schema::MloInstanceDef* at(uint32_t entity) {
-    if (instances_ == nullptr) return nullptr;
-    while (next_ < instances_->size() && instances_->Get(next_)->owner() < entity) ++next_;
-    const bool is_one = next_ < instances_->size() && instances_->Get(next_)->owner() == entity;
-    return is_one ? instances_->Get(next_) : nullptr;
-  }
-
- private:
-  const flatbuffers::Vector<flatbuffers::Offset<schema::MloInstanceDef>>* instances_;
-  uint32_t next_ = 0;
-};
+using Instances = detail::ByOwner<schema::MloInstanceDef>;
 
 const char* reason(DescStatus status) {
   switch (status) {
@@ -59,7 +43,7 @@ const char* reason(DescStatus status) {
 Status MapContents::find_archetypes(Loading& in) {
   const uint32_t n = in.count;
   detail::Resolver resolver(*maps_->config_.archetypes, maps_->config_.scene->classes(), &in.placement.dependencies);
-  InstanceCursor instances(*map_);
+  Instances instances(map_->mlo_instances());
   for (uint32_t i = 0; i < n; ++i) {
     const schema::EntityDef& e = *map_->entities()->Get(i);
     const detail::Resolved found = resolver.find(e.archetype_name());
@@ -68,7 +52,7 @@ Status MapContents::find_archetypes(Loading& in) {
     if (e.parent_index() >= 0 && has_flag(e, EntityFlags::lod_in_parent)) {
       in.parents[i] = lod_parent_of(i, in.placement.parent);
     }
-    const bool is_instance = instances.at(i) != nullptr;
+    const bool is_instance = instances.next(i) != nullptr;
     if (found.archetype == nullptr) {
       in.traits[i] = nullptr;
       ++maps_->statistics_.missing_archetype;
@@ -116,10 +100,10 @@ void MapContents::make_entities(Loading& in) {
   const WorldOrigin& origin = maps_->config_.world->origin();
   const bool is_moved = !(origin == WorldOrigin{});
   const uint32_t hour = maps_->config_.scene->hour();
-  InstanceCursor instances(*map_);
+  Instances instances(map_->mlo_instances());
   EntityInit how{.imap = slot_, .map = name_, .messages = &maps_->said_};
   for (uint32_t i = 0; i < in.count; ++i) {
-    const bool is_instance = instances.at(i) != nullptr;
+    const bool is_instance = instances.next(i) != nullptr;
     if (in.types[i] == Loading::kNotMade) continue;
     const auto type = static_cast<EntityClass>(in.types[i]);
     const schema::EntityDef& e = *map_->entities()->Get(i);
@@ -347,7 +331,7 @@ Status MapContents::load(MapWorld& maps, const Resource& resource, const MapPlac
   map_ = resource.root<schema::MapData>();
   slot_ = placement.slot;
   name_ = placement.name.value != 0 ? placement.name : NameHash{map_->name()};
-  Loading in{placement, count_of(*map_)};
+  Loading in{placement, detail::size_of(map_->entities())};
   detail::TempBlock temp(*maps.allocator_);
   const auto plan_archetypes = temp.plan<Archetype*>(in.count);
   const auto plan_traits = temp.plan<const ArchetypeTraits*>(in.count);
@@ -395,11 +379,11 @@ Status MapContents::load(MapWorld& maps, const Resource& resource, const MapPlac
 
 /// Of all entities that stand for one and have none yet.
 Status MapContents::make_interiors() {
-  InstanceCursor instances(*map_);
+  Instances instances(map_->mlo_instances());
   Interior* last = first_interior_;
   while (last != nullptr && last->next_in_map_ != nullptr) last = last->next_in_map_;
   for (uint32_t i = 0; i < entities_.size(); ++i) {
-    const schema::MloInstanceDef* const more = instances.at(i);
+    const schema::MloInstanceDef* const more = instances.next(i);
     Entity* const entity = entities_[i];
     if (entity == nullptr || entity->archetype()->as<InteriorArchetype>() == nullptr) continue;
     if (interior_of(*entity) != nullptr) continue;

@@ -5,9 +5,13 @@
 
 #include "meridian/base/assert.h"
 #include "meridian/schemas/imap_generated.h"
+#include "resource/flat_vector.h"
 
 namespace meridian {
 namespace {
+
+using detail::records;
+using detail::size_of;
 
 // Rows are read where they lie, as the structs of the header. That members follow each other in the schema's order is
 // what the test proves, by values.
@@ -42,24 +46,12 @@ constexpr uint32_t kVertexBytes = 3 * sizeof(float);
 constexpr uint32_t kMaxMeshVertices = 256;     // what an index of one byte reaches
 constexpr uint32_t kFloatVertices = 1u << 15;  // bit of num_tris
 
-template <class To, class From>
-std::span<const To> records(const flatbuffers::Vector<const From*>* vector) {
-  static_assert(sizeof(To) == sizeof(From) && alignof(To) == alignof(From));
-  if (vector == nullptr) return {};
-  return {reinterpret_cast<const To*>(vector->Data()), vector->size()};
-}
-
 /// A vector of numbers, as they are or as strong types of the same size.
 template <class To, class From>
 std::span<const To> numbers(const flatbuffers::Vector<From>* vector) {
   static_assert(sizeof(To) == sizeof(From) && alignof(To) == alignof(From));
   if (vector == nullptr) return {};
   return {reinterpret_cast<const To*>(vector->data()), vector->size()};
-}
-
-template <class Vector>
-uint32_t size_of(const Vector* vector) {
-  return vector == nullptr ? 0 : vector->size();
 }
 
 template <class Point>

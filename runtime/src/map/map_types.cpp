@@ -3,44 +3,18 @@
 
 #include "map/extension_type.h"
 #include "meridian/schemas/ityp_generated.h"
+#include "resource/flat_vector.h"
 
 namespace meridian {
 namespace {
+
+using detail::ByOwner;
+using detail::size_of;
 
 constexpr TypeHash kBase = hash_type("CBaseArchetypeDef");
 constexpr TypeHash kTime = hash_type("CTimeArchetypeDef");
 constexpr TypeHash kInterior = hash_type("CMloArchetypeDef");
 constexpr TypeHash kComposite = hash_type("CCompositeEntityType");
-
-template <class Vector>
-uint32_t size_of(const Vector* vector) {
-  return vector != nullptr ? vector->size() : 0;
-}
-
-/// Finds the records of one archetype after the other in a list that is sorted by owner.
-template <class Record>
-class ByOwner {
- public:
-  using List = flatbuffers::Vector<flatbuffers::Offset<Record>>;
-  explicit ByOwner(const List* list) : list_(list) {}
-  /// The next record of `owner`, or null. Ask for owners in ascending order.
-  const Record* next(uint32_t owner) {
-    for (; at_ < size_of(list_) && list_->Get(at_)->owner() <= owner; ++at_) {
-      if (list_->Get(at_)->owner() == owner) return list_->Get(at_++);
-    }
-    return nullptr;
-  }
-  /// The last one: the one that counts where there may be one.
-  const Record* last(uint32_t owner) {
-    const Record* last = nullptr;
-    while (const Record* const record = next(owner)) last = record;
-    return last;
-  }
-
- private:
-  const List* list_;
-  uint32_t at_ = 0;
-};
 
 /// Walks the archetypes of a file with what they have beyond ArchetypeDef.
 class ArchetypeWalk {

@@ -60,23 +60,6 @@ class Resolver {
   Entry entries_[256];
 };
 
-/// Whether an entity of the map is an interior instance. A binary search: records are sorted by owner.
-inline bool is_instance(const schema::MapData& map, uint32_t entity) {
-  const auto* const list = map.mlo_instances();
-  uint32_t first = 0, count = list != nullptr ? list->size() : 0;
-  while (count > 0) {
-    const uint32_t half = count / 2, owner = list->Get(first + half)->owner();
-    if (owner == entity) return true;
-    if (owner < entity) {
-      first += half + 1;
-      count -= half + 1;
-    } else {
-      count = half;
-    }
-  }
-  return false;
-}
-
 /// Has an entity go on with another archetype of the same name: what follows from archetype and definition is made anew,
 /// all else stays. If it could not be made of the new one, it stays of the old one.
 inline void take_archetype(Entity& entity, const schema::EntityDef& definition, Archetype& now, const EntityInit& how,

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "meridian/schemas/imap_generated.h"
+#include "resource/flat_vector.h"
 
 namespace meridian::detail {
 namespace {
@@ -13,11 +14,6 @@ namespace {
 constexpr uint32_t kLayoutVersion = 1, kLanes = 16, kContainerSlots = 320, kSubBlockSlots = 32, kSlotBytes = 44;
 constexpr uint32_t kMaxChain = 16, kLevels = 7, kNoEntity = 0xFFFFFFFF;
 constexpr uint16_t kNoSet = 0xFFFF;
-
-template <class Vector>
-uint32_t size_of(const Vector* vector) {
-  return vector != nullptr ? vector->size() : 0;
-}
 
 Status bad(const char* message, uint64_t at, const char* field) {
   return {StatusCode::bad_value, message, at, NameHash{hash_type(field).value}};

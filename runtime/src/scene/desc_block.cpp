@@ -6,6 +6,7 @@
 
 #include "meridian/base/assert.h"
 #include "meridian/schemas/imap_generated.h"
+#include "resource/flat_vector.h"
 #include "scene/desc_bounds.h"
 #include "scene/hilbert.h"
 
@@ -13,6 +14,7 @@ namespace meridian {
 namespace {
 
 using detail::merge;
+using detail::records;
 
 static_assert(kContainerSlots % kSubBlockSlots == 0 && kSubBlockSlots % kLanes == 0);
 
@@ -39,15 +41,7 @@ void grow(Vec3& min, Vec3& max, const Vec3& low, const Vec3& high) {
 
 /// Bounds of one stored slot. The own pivot is what a scan decodes, not what it was before it went through f16.
 DescBounds bounds_of(const DescLanes& lanes, uint32_t slot, const EntityDesc& desc) {
-  DescBounds out;
-  if (lanes.distance[slot] == 0) return out;
-  const Vec3 &c = desc.centre, &h = desc.half;
-  out.box_min = {round_down(double{c.x} - h.x), round_down(double{c.y} - h.y), round_down(double{c.z} - h.z)};
-  out.box_max = {round_up(double{c.x} + h.x), round_up(double{c.y} + h.y), round_up(double{c.z} + h.z)};
-  out.pivot_min = out.pivot_max = (desc.flags & kDescLodChild) != 0 ? desc.pivot : slot_pivot(lanes, slot);
-  out.distance[desc.level] = lanes.distance[slot];
-  out.masks = desc.mask;
-  return out;
+  return detail::bounds_of_slot(lanes, slot, (desc.flags & kDescLodChild) != 0 ? desc.pivot : slot_pivot(lanes, slot));
 }
 
 double area(const DescBounds& b) {
@@ -91,13 +85,6 @@ void cut_containers(std::span<const DescBounds> sub_blocks, std::span<Cut> cuts)
     }
     cuts[end] = best;
   }
-}
-
-template <class To, class From>
-std::span<const To> records(const flatbuffers::Vector<const From*>* vector) {
-  static_assert(sizeof(To) == sizeof(From) && alignof(To) == alignof(From));
-  if (vector == nullptr) return {};
-  return {reinterpret_cast<const To*>(vector->Data()), vector->size()};
 }
 
 }  // namespace

@@ -43,18 +43,21 @@ inline Vec3 pivot_of(const DescLanes& lanes, uint32_t slot, std::span<const LodL
   return set < links.size() ? links[set].pivot : slot_pivot(lanes, slot);
 }
 
-/// Of one slot; empty if it can never be visible.
-inline DescBounds bounds_of_slot(const DescLanes& lanes, uint32_t slot, std::span<const LodLinkRow> links) {
+/// Of one slot whose distance is measured from `pivot`; empty if it can never be visible.
+inline DescBounds bounds_of_slot(const DescLanes& lanes, uint32_t slot, const Vec3& pivot) {
   DescBounds out;
   if (lanes.distance[slot] == 0) return out;
   const double x = lanes.centre_x[slot], y = lanes.centre_y[slot], z = lanes.centre_z[slot];
   const double hx = lanes.half_x[slot], hy = lanes.half_y[slot], hz = lanes.half_z[slot];
   out.box_min = {round_down(x - hx), round_down(y - hy), round_down(z - hz)};
   out.box_max = {round_up(x + hx), round_up(y + hy), round_up(z + hz)};
-  out.pivot_min = out.pivot_max = pivot_of(lanes, slot, links);
+  out.pivot_min = out.pivot_max = pivot;
   out.distance[level_of(lanes.type_level[slot])] = lanes.distance[slot];
   out.masks = lanes.mask[slot];
   return out;
+}
+inline DescBounds bounds_of_slot(const DescLanes& lanes, uint32_t slot, std::span<const LodLinkRow> links) {
+  return bounds_of_slot(lanes, slot, pivot_of(lanes, slot, links));
 }
 
 }  // namespace meridian::detail

@@ -9,6 +9,7 @@
 #include "meridian/base/assert.h"
 #include "meridian/scene/desc_block.h"
 #include "meridian/schemas/imap_generated.h"
+#include "resource/flat_vector.h"
 
 namespace meridian {
 namespace {
@@ -207,11 +208,9 @@ void describe_map(const MapDescInput& in, std::span<const LodLinkRow> links, std
   const uint32_t entities = entity_count(map);
   MERIDIAN_ASSERT(in.archetypes.size() == entities && out.size() == entities, "one of each for each entity");
   MERIDIAN_ASSERT(status.empty() || status.size() == entities, "one status for each entity");
-  uint32_t interior = 0;  // records are sorted by owner
-  const uint32_t interiors = map.mlo_instances() != nullptr ? map.mlo_instances()->size() : 0;
+  detail::ByOwner<schema::MloInstanceDef> instances(map.mlo_instances());
   for (uint32_t i = 0; i < entities; ++i) {
-    while (interior < interiors && map.mlo_instances()->Get(interior)->owner() < i) ++interior;
-    const bool is_interior = interior < interiors && map.mlo_instances()->Get(interior)->owner() == i;
+    const bool is_interior = instances.next(i) != nullptr;
     const DescStatus made =
         describe_entity(*map.entities()->Get(i), is_interior, in.archetypes[i], link_of(map, links, i), out[i]);
     out[i].handle = i;

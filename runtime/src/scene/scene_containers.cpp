@@ -410,11 +410,7 @@ void SceneGraph::store(uint32_t container, uint32_t slot, const EntityDesc& desc
   const DescLanes lanes = desc_lanes(view);
   if ((desc.flags & kDescSpawnPoints) != 0) view.flags |= kContainerSpawnPoints;
   if (view.handles != nullptr) {
-    EntityDesc own = desc;  // sets are those of maps
-    own.flags &= ~uint32_t{kDescLodChild | kDescSetParent};
-    own.lod_set = kNoLodSet;
-    store_desc(lanes, slot, own);
-    lanes.entity[slot] = slot;
+    detail::store_host_desc(lanes, slot, desc);
   } else {
     const uint32_t entity = lanes.entity[slot];
     store_desc(lanes, slot, desc);

@@ -97,12 +97,9 @@ Status SceneGraph::rewrite_lights() {
         store_never_visible(lanes, i, kNoEntity);
         continue;
       }
-      EntityDesc own = lights_[done + i];
-      own.flags &= ~uint32_t{kDescLodChild | kDescSetParent};
-      own.lod_set = kNoLodSet;
-      if ((own.flags & kDescSpawnPoints) != 0) view.flags |= kContainerSpawnPoints;
-      store_desc(lanes, i, own);
-      lanes.entity[i] = i;
+      const EntityDesc& light = lights_[done + i];
+      if ((light.flags & kDescSpawnPoints) != 0) view.flags |= kContainerSpawnPoints;
+      detail::store_host_desc(lanes, i, light);
     }
     for (uint32_t s = 0; s < kContainerSubBlocks; ++s) {
       const uint32_t from = s * kSubBlockSlots, in_block = count > from ? std::min(count - from, kSubBlockSlots) : 0;

@@ -38,6 +38,14 @@ constexpr EntityHandle light_handle(uint64_t key) {
 /// Errors: bad_value.
 Status check_desc(const EntityDesc& desc);
 
+/// Stores a descriptor that is no map's: LOD sets are those of maps.
+inline void store_host_desc(const DescLanes& lanes, uint32_t slot, EntityDesc desc) {
+  desc.flags &= ~uint32_t{kDescLodChild | kDescSetParent};
+  desc.lod_set = kNoLodSet;
+  store_desc(lanes, slot, desc);
+  lanes.entity[slot] = slot;
+}
+
 constexpr size_t kHostSlotBytes = kDescLaneBytes + sizeof(EntityHandle);
 
 }  // namespace detail
