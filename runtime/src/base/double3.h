@@ -9,6 +9,8 @@
 
 namespace meridian {
 
+inline constexpr double kNarrow = 1.0 / (1 << 20);  ///< of its length: what is thinner is a line
+
 struct Double3 {
   double x = 0, y = 0, z = 0;
   constexpr Double3() = default;

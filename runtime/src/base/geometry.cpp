@@ -10,8 +10,6 @@
 namespace meridian {
 namespace {
 
-constexpr double kNarrow = 1.0 / (1 << 20);  ///< of its length: what is thinner is a line
-
 double clamped(double v, double low, double high) { return v < low ? low : v > high ? high : v; }
 
 Status bad_value(const char* message, uint64_t detail = 0) { return {StatusCode::bad_value, message, detail}; }

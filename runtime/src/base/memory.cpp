@@ -92,7 +92,7 @@ Status MemoryTracker::rows(std::span<MemoryRow> out, size_t& found) const {
 bool MemoryTracker::has_class(const char* name) const {
   for (const MemorySource* source = first_; source != nullptr; source = source->next_) {
     const MemoryRow row = source->memory_row();
-    if (row.kind == MemoryKind::allocations && row.name == name) return true;
+    if (row.kind != MemoryKind::pool && row.name == name) return true;
   }
   return false;
 }
@@ -152,10 +152,10 @@ void print_memory_report(const MemoryTracker& tracker, ReportLine line, void* us
   tracker.for_each(
       [](void* context, const MemoryRow& row) {
         Printer& to = *static_cast<Printer*>(context);
-        const bool is_pool = row.kind == MemoryKind::pool;
+        const bool is_pool = row.kind == MemoryKind::pool, has_limit = row.kind != MemoryKind::allocations;
         char element[16] = "-", capacity[24] = "-";
         if (is_pool) std::snprintf(element, sizeof element, "%" PRIu32, row.element_bytes);
-        if (is_pool) std::snprintf(capacity, sizeof capacity, "%" PRIu64, row.capacity);
+        if (has_limit) std::snprintf(capacity, sizeof capacity, "%" PRIu64, row.capacity);
         to.say(std::snprintf(to.text, sizeof to.text,
                              "%-36s %8s %10s %10" PRIu64 " %10" PRIu64 " %13" PRIu64 " %13" PRIu64 "  %s", row.name,
                              element, capacity, row.used, row.peak, row.bytes, row.peak_bytes,

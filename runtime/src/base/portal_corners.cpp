@@ -69,7 +69,6 @@ PortalShape check_portal(const PortalCorners& portal) {
   double longest = 0;  // of edges and diagonals
   for (int i = 0; i < 4; ++i)
     for (int k = i + 1; k < 4; ++k) longest = std::max(longest, length(c[k] - c[i]));
-  constexpr double kNarrow = 1.0 / (1 << 20);
   const double least = kNarrow * longest * longest;
   const Double3 one = corners.first(), two = corners.second();
   if (length(one) <= least && length(two) <= least) return PortalShape::no_area;

@@ -5,11 +5,23 @@
 
 #include "base/simd_targets.h"
 
+#if MERIDIAN_HAS_SIMD_256
+#include <cpuid.h>
+#endif
+
 namespace meridian {
 namespace {
 
 // Relaxed: who sets it makes sure that nobody searches meanwhile.
 std::atomic<uint8_t> g_width{0xFF};  // 0xFF: not asked for yet
+
+#if MERIDIAN_HAS_SIMD_256
+/// Not among what clang 14 can be asked for.
+bool has_f16c() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
+}
+#endif
 
 }  // namespace
 
@@ -23,7 +35,7 @@ bool has_simd_width(SimdWidth width) {
     // These ask the system too, whether it keeps the wide registers of a thread.
     case SimdWidth::bits256:
       return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("bmi") != 0 &&
-             __builtin_cpu_supports("bmi2") != 0 && __builtin_cpu_supports("fma") != 0;
+             __builtin_cpu_supports("bmi2") != 0 && __builtin_cpu_supports("fma") != 0 && has_f16c();
     case SimdWidth::bits512:
       return has_simd_width(SimdWidth::bits256) && __builtin_cpu_supports("avx512f") != 0 &&
              __builtin_cpu_supports("avx512vl") != 0 && __builtin_cpu_supports("avx512dq") != 0 &&

@@ -72,7 +72,8 @@ void ExtensionList::clear() {
 
 void ExtensionRegistry::add_factory(ExtensionKind kind, const char* name, Factory<Extension>& factory) {
   MERIDIAN_ASSERT(kind.id < kMaxExtensionKinds && kinds_[kind.id].factory == nullptr, "a kind has one factory");
-  MERIDIAN_ASSERT(kind != kRuntimeExtension && kind != kVisibilityExtension, "this kind of extension is the runtime's");
+  MERIDIAN_ASSERT(kind != kRuntimeExtension && kind != kVisibilityExtension && kind.id != kMaxExtensionKinds - 1,
+                  "this kind of extension is the runtime's");
   if (kind.id >= kMaxExtensionKinds) return;
   kinds_[kind.id] = {name, &factory};
 }

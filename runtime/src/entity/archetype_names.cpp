@@ -94,6 +94,29 @@ bool ArchetypeStore::stack(Archetype& archetype) {
   return true;
 }
 
+/// Puts an archetype where that of an old version stands. False: that has none of the name, or this version has it
+/// already.
+bool ArchetypeStore::take_place(Archetype& archetype, ItypSlot old) {
+  const ModelId id = archetype.model_id_;
+  Name& entry = names_[place_of(archetype.name_)];
+  ArchetypeSlot above = kNoArchetype, slot = entry.top;
+  while (slot != kNoArchetype && slots_[slot].archetype->model_id_.types != old) {
+    above = slot;
+    slot = slots_[slot].below;
+  }
+  if (slot == kNoArchetype) return false;
+  leave_dictionary(*slots_[slot].archetype);
+  slots_[id.archetype].below = slots_[slot].below;
+  slots_[slot].below = kNoArchetype;
+  join_dictionary(archetype);
+  if (above != kNoArchetype) {
+    slots_[above].below = id.archetype;
+  } else {
+    set_meaning(entry, id.archetype);
+  }
+  return true;
+}
+
 void ArchetypeStore::unstack(Archetype& archetype) {
   const ArchetypeSlot own = archetype.model_id_.archetype;
   Name& entry = names_[place_of(archetype.name_)];
@@ -129,6 +152,14 @@ void ArchetypeStore::set_meaning(Name& entry, ArchetypeSlot top) {
   }
   is_telling_ = true;
   for (uint32_t i = 0; i < listener_count_; ++i) listeners_[i].changed(listeners_[i].user, name, before, now);
+  is_telling_ = false;
+}
+
+void ArchetypeStore::tell_settled() {
+  is_telling_ = true;
+  for (uint32_t i = 0; i < listener_count_; ++i) {
+    if (listeners_[i].settled != nullptr) listeners_[i].settled(listeners_[i].user);
+  }
   is_telling_ = false;
 }
 

@@ -5,13 +5,12 @@
 #include <cstddef>
 #include <span>
 
+#include "entity/schema_flags.h"
 #include "meridian/schemas/ityp_generated.h"
 #include "resource/checksum.h"
 
 namespace meridian {
 namespace {
-
-constexpr bool has(uint32_t flags, schema::ArchetypeFlags flag) { return (flags & static_cast<uint32_t>(flag)) != 0; }
 
 static_assert(kTraitFlags == (static_cast<uint32_t>(schema::ArchetypeFlags::shadow_only) |
                               static_cast<uint32_t>(schema::ArchetypeFlags::dont_cast_shadows) |

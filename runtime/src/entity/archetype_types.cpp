@@ -164,6 +164,33 @@ Status ArchetypeStore::publish_types(ItypSlot slot) {
   for (uint32_t i = 0; i < types->count; ++i) types->list[i]->set_state(Archetype::kPublished, true);
   for (uint32_t i = 0; i < types->count; ++i) stack(*types->list[i]);
   for (uint32_t i = 0; i < types->count; ++i) report_textures(*types->list[i]);
+  tell_settled();
+  return {};
+}
+
+Status ArchetypeStore::replace_types(ItypSlot old, ItypSlot with) {
+  Types *const before = loaded(old), *const now = loaded(with);
+  if (before == nullptr || before->state != TypesState::published) {
+    return {StatusCode::not_found, "types that are not published; detail = their slot", old};
+  }
+  if (now == nullptr) return {StatusCode::not_found, "types that are not loaded; detail = their slot", with};
+  if (now->state != TypesState::open || !may_change()) {
+    return {StatusCode::in_use, "only a version that was never in force takes a place; detail = its slot", with,
+            now->placement.file};
+  }
+  const bool is_same_layer = before->placement.layer == now->placement.layer;
+  MERIDIAN_ASSERT(is_same_layer, "both versions are of one layer");
+  if (!is_same_layer) {
+    return {StatusCode::bad_value, "versions of different layers; detail = slot of the new one", with,
+            now->placement.file};
+  }
+  now->state = TypesState::published;
+  for (uint32_t i = 0; i < now->count; ++i) now->list[i]->set_state(Archetype::kPublished, true);
+  for (uint32_t i = 0; i < now->count; ++i) {
+    if (!take_place(*now->list[i], old)) stack(*now->list[i]);
+  }
+  withdraw(*before);  // what is left of it
+  for (uint32_t i = 0; i < now->count; ++i) report_textures(*now->list[i]);
   return {};
 }
 
@@ -181,6 +208,7 @@ void ArchetypeStore::withdraw(Types& types) {
     types.list[i]->set_state(Archetype::kPublished, false);
     unstack(*types.list[i]);
   }
+  tell_settled();
 }
 
 void ArchetypeStore::destroy(Types& types) {
@@ -213,13 +241,13 @@ Status ArchetypeStore::withdraw_types(ItypSlot slot) {
   return {};
 }
 
-Status ArchetypeStore::close_types(ItypSlot slot) {
+Status ArchetypeStore::close_types(ItypSlot slot, bool ends_permanence) {
   Types* const types = loaded(slot);
   if (types == nullptr) return {StatusCode::not_found, "types that are not loaded; detail = their slot", slot};
   const NameHash file = types->placement.file;
   const bool is_published = types->state == TypesState::published;
   if (!may_change()) return {StatusCode::in_use, "listeners do not unload types; detail = their slot", slot, file};
-  if (is_published && types->placement.permanence == Permanence::permanent) {
+  if (is_published && types->placement.permanence == Permanence::permanent && !ends_permanence) {
     return {StatusCode::in_use, "permanent types stay; detail = their slot", slot, file};
   }
   if (is_protected(slot)) {

@@ -148,6 +148,20 @@ void EntityTable::put(EntityHandle first, uint32_t index, Entity* entity) {
   if (entity != nullptr) entity->set_handle(entity_of_group(first, index));
 }
 
+void EntityTable::put_stored(EntityHandle first, uint32_t begin, uint32_t end) {
+  Group* const group = live_group(first);
+  if (group == nullptr) return;
+  const bool is_right = begin <= end && end <= group->count;
+  MERIDIAN_ASSERT(is_right, "a range of the group's entities");
+  if (!is_right) return;
+  for (uint32_t i = begin; i < end; ++i) {
+    Entity* const entity = group->entities[i];
+    if (entity == nullptr) continue;
+    MERIDIAN_ASSERT(!entity->handle(), "an entity has one handle");
+    if (!entity->handle()) entity->set_handle(entity_of_group(first, i));
+  }
+}
+
 EntityHandle EntityTable::register_single(Entity& entity) {
   MERIDIAN_ASSERT(!entity.handle(), "an entity has one handle");
   if (entity.handle()) return entity.handle();

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "meridian/schemas/imap_generated.h"
+#include "resource/bad_field.h"
 #include "resource/flat_vector.h"
 
 namespace meridian::detail {
@@ -15,21 +16,17 @@ constexpr uint32_t kLayoutVersion = 1, kLanes = 16, kContainerSlots = 320, kSubB
 constexpr uint32_t kMaxChain = 16, kLevels = 7, kNoEntity = 0xFFFFFFFF;
 constexpr uint16_t kNoSet = 0xFFFF;
 
-Status bad(const char* message, uint64_t at, const char* field) {
-  return {StatusCode::bad_value, message, at, NameHash{hash_type(field).value}};
-}
-
 Status check_sets(const schema::MapData& map) {
   const uint32_t entities = size_of(map.entities());
   uint32_t next = 0;
   for (uint32_t i = 0; i < size_of(map.lod_sets()); ++i) {
     const schema::LodSet& set = *map.lod_sets()->Get(i);
     if (set.parent_index() >= entities)
-      return bad("LOD set's parent is outside the entities; detail = index of the set", i, "lod_sets");
+      return bad_field("LOD set's parent is outside the entities; detail = index of the set", i, "lod_sets");
     if (set.parent_index() < next)
-      return bad("LOD sets do not ascend by parent; detail = index of the set", i, "lod_sets");
+      return bad_field("LOD sets do not ascend by parent; detail = index of the set", i, "lod_sets");
     if (!(set.distance() > 0))
-      return bad("LOD set's distance is not above 0; detail = index of the set", i, "lod_sets");
+      return bad_field("LOD set's distance is not above 0; detail = index of the set", i, "lod_sets");
     next = set.parent_index() + 1;
   }
   return {};
@@ -37,16 +34,17 @@ Status check_sets(const schema::MapData& map) {
 
 Status check_links(const schema::CookedBlocks& cooked, uint32_t entities) {
   const uint32_t rows = size_of(cooked.links());
-  if (rows >= kNoSet) return bad("link table has too many rows; detail = rows", rows, "links");
+  if (rows >= kNoSet) return bad_field("link table has too many rows; detail = rows", rows, "links");
   for (uint32_t i = 0; i < rows; ++i) {
     const schema::LodLink& link = *cooked.links()->Get(i);
     if (!link.in_parent() && link.parent_index() >= entities)
-      return bad("link's parent is outside the entities; detail = index of the row", i, "links");
-    if (!(link.distance() > 0)) return bad("link's distance is not above 0; detail = index of the row", i, "links");
+      return bad_field("link's parent is outside the entities; detail = index of the row", i, "links");
+    if (!(link.distance() > 0))
+      return bad_field("link's distance is not above 0; detail = index of the row", i, "links");
     uint32_t steps = 0;
     for (uint16_t up = link.up(); up != kNoSet; up = cooked.links()->Get(up)->up()) {
       if (up >= rows || ++steps >= kMaxChain)
-        return bad("link leads out of the table or in a circle; detail = index of the row", i, "links");
+        return bad_field("link leads out of the table or in a circle; detail = index of the row", i, "links");
     }
   }
   return {};
@@ -95,16 +93,16 @@ Status check_slots(const schema::CookedBlocks& cooked, const schema::DescContain
     const uint32_t slot = container.first_slot() + i, entity = lanes.entity(i);
     if (i >= container.count()) {
       if (entity != kNoEntity || lanes.distance(i) != 0 || lanes.mask(i) != 0)
-        return bad("filler could be visible; detail = slot", slot, "lanes");
+        return bad_field("filler could be visible; detail = slot", slot, "lanes");
     } else if (entity >= size_of(cooked.slots()) || cooked.slots()->Get(entity) != slot) {
       // As many slots as entities, each with an entity that leads back to it: one to one.
-      return bad("slot and entity do not name each other; detail = slot", slot, "slots");
+      return bad_field("slot and entity do not name each other; detail = slot", slot, "slots");
     }
-    if (!lanes.finite(i)) return bad("descriptor is infinite or NaN; detail = slot", slot, "lanes");
-    if (lanes.turned_out(i)) return bad("descriptor's box is inside out; detail = slot", slot, "lanes");
-    if (lanes.level(i) >= kLevels) return bad("descriptor's level is none; detail = slot", slot, "lanes");
+    if (!lanes.finite(i)) return bad_field("descriptor is infinite or NaN; detail = slot", slot, "lanes");
+    if (lanes.turned_out(i)) return bad_field("descriptor's box is inside out; detail = slot", slot, "lanes");
+    if (lanes.level(i) >= kLevels) return bad_field("descriptor's level is none; detail = slot", slot, "lanes");
     if (lanes.lod_set(i) != kNoSet && lanes.lod_set(i) >= size_of(cooked.links()))
-      return bad("descriptor's LOD set is outside the link table; detail = slot", slot, "lanes");
+      return bad_field("descriptor's LOD set is outside the link table; detail = slot", slot, "lanes");
   }
   return {};
 }
@@ -119,7 +117,7 @@ bool is_box(const schema::DescBlock& block) {
 
 Status check_blocks(const schema::CookedBlocks& cooked, uint32_t entities) {
   if (size_of(cooked.slots()) != entities)
-    return bad("not one slot for each entity; detail = slots", size_of(cooked.slots()), "slots");
+    return bad_field("not one slot for each entity; detail = slots", size_of(cooked.slots()), "slots");
   uint64_t slots = 0, sub_blocks = 0, count = 0;
   const uint64_t bytes = uint64_t{size_of(cooked.lanes())} * 4;
   for (uint32_t i = 0; i < size_of(cooked.containers()); ++i) {
@@ -127,23 +125,26 @@ Status check_blocks(const schema::CookedBlocks& cooked, uint32_t entities) {
     if (container.count() == 0 || container.count() > kContainerSlots || container.first_slot() != slots ||
         container.first_sub_block() != sub_blocks ||
         container.sub_block_count() != (container.count() + kSubBlockSlots - 1) / kSubBlockSlots)
-      return bad("containers do not follow each other; detail = index of the container", i, "containers");
+      return bad_field("containers do not follow each other; detail = index of the container", i, "containers");
     slots += (container.count() + kLanes - 1) / kLanes * kLanes;
     sub_blocks += container.sub_block_count();
     count += container.count();
-    if (slots * kSlotBytes > bytes) return bad("container is outside the lanes; detail = its index", i, "containers");
-    if (!is_box(container.bounds())) return bad("container's box is inside out; detail = its index", i, "containers");
+    if (slots * kSlotBytes > bytes)
+      return bad_field("container is outside the lanes; detail = its index", i, "containers");
+    if (!is_box(container.bounds()))
+      return bad_field("container's box is inside out; detail = its index", i, "containers");
     if (Status status = check_slots(cooked, container); !status.ok()) return status;
   }
   for (uint32_t i = 0; i < size_of(cooked.sub_blocks()); ++i) {
     if (!is_box(*cooked.sub_blocks()->Get(i)))
-      return bad("sub-block's box is inside out; detail = its index", i, "sub_blocks");
+      return bad_field("sub-block's box is inside out; detail = its index", i, "sub_blocks");
   }
-  if (count != entities) return bad("not one descriptor for each entity; detail = descriptors", count, "containers");
-  if (slots * kSlotBytes != bytes) return bad("lanes are of another size; detail = bytes", bytes, "lanes");
+  if (count != entities)
+    return bad_field("not one descriptor for each entity; detail = descriptors", count, "containers");
+  if (slots * kSlotBytes != bytes) return bad_field("lanes are of another size; detail = bytes", bytes, "lanes");
   if (sub_blocks != size_of(cooked.sub_blocks()))
-    return bad("not as many sub-blocks as the containers have; detail = sub-blocks", size_of(cooked.sub_blocks()),
-               "sub_blocks");
+    return bad_field("not as many sub-blocks as the containers have; detail = sub-blocks", size_of(cooked.sub_blocks()),
+                     "sub_blocks");
   return {};
 }
 

@@ -6,14 +6,13 @@
 
 #include "meridian/base/status.h"
 #include "meridian/resource/resource.h"
+#include "resource/kinds.h"
 
 namespace meridian {
 namespace schema {
 struct MapData;
 }
 namespace detail {
-
-inline constexpr uint32_t kMapKind = kind_of("IMAP");
 
 /// Requires: the payload passed the verifier and check_meaning.
 /// Errors:   bad_value; `detail` is the index of the set, container, slot or row; `name` the field.

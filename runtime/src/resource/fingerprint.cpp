@@ -27,9 +27,9 @@ namespace meridian {
 namespace detail {
 namespace {
 
-constexpr const char* kBaseNames[] = {"none",   "utype",  "bool",   "byte", "ubyte", "short",
-                                      "ushort", "int",    "uint",   "long", "ulong", "float",
-                                      "double", "string", "vector", "obj",  "union", "array"};
+constexpr const char* kCanonicalNames[] = {"none",   "utype",  "bool",   "byte", "ubyte", "short",
+                                           "ushort", "int",    "uint",   "long", "ulong", "float",
+                                           "double", "string", "vector", "obj",  "union", "array"};
 
 class CanonicalText {
  public:
@@ -69,7 +69,7 @@ void put_type(CanonicalText& out, const reflection::Schema& schema, const reflec
     const reflection::Object& object = object_at(schema, type.index());
     out.put(object.is_struct() ? "struct " : "table ").put(text_of(object.name()));
   } else {
-    out.put(kBaseNames[base]);
+    out.put(kCanonicalNames[base]);
     if (type.index() >= 0) out.put(" ").put(text_of(enum_at(schema, type.index()).name()));
   }
   if (vector) out.put("]");
@@ -96,7 +96,7 @@ void put_object(CanonicalText& out, const reflection::Schema& schema, const refl
 
 void put_enum(CanonicalText& out, const reflection::Schema& schema, const reflection::Enum& object, bool full) {
   out.put(object.is_union() ? "union " : "enum ").put(text_of(object.name())).put(" ");
-  out.put(kBaseNames[object.underlying_type()->base_type()]).put("\n");
+  out.put(kCanonicalNames[object.underlying_type()->base_type()]).put("\n");
   if (full) put_attributes(out, object.attributes());
   if (!full && !object.is_union()) return;
   for (const reflection::EnumVal* value : *object.values()) {

@@ -29,6 +29,18 @@ class ByOwner {
  public:
   using List = flatbuffers::Vector<flatbuffers::Offset<Record>>;
   explicit ByOwner(const List* list) : list_(list) {}
+  /// The same for who begins at `first`, by binary search.
+  ByOwner(const List* list, uint32_t first) : list_(list) {
+    uint32_t end = size_of(list);
+    while (at_ < end) {
+      const uint32_t middle = at_ + (end - at_) / 2;
+      if (list->Get(middle)->owner() < first) {
+        at_ = middle + 1;
+      } else {
+        end = middle;
+      }
+    }
+  }
   /// The next record of `owner`, or null. Ask for owners in ascending order.
   const Record* next(uint32_t owner) {
     for (; at_ < size_of(list_) && list_->Get(at_)->owner() <= owner; ++at_) {

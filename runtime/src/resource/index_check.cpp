@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "meridian/schemas/world_index_generated.h"
+#include "resource/bad_field.h"
 
 namespace meridian::detail {
 namespace {
@@ -11,10 +12,6 @@ namespace {
 // The layout of trees, written down a second time: stream/, which owns it, stands above this area. A unit test holds
 // the two against each other.
 constexpr uint32_t kWidth = 16, kFloats = 6 * kWidth, kMaxDepth = 16, kItem = 0x80000000, kNone = 0xFFFFFFFF;
-
-Status bad(const char* message, uint64_t at, const char* field) {
-  return {StatusCode::bad_value, message, at, NameHash{hash_type(field).value}};
-}
 
 /// The first row of [first, last) that is not above the one before it, or `last`. Numbers or names.
 template <class Vector, class Key>
@@ -31,9 +28,9 @@ uint32_t first_disorder(const flatbuffers::Vector<uint32_t>& vector, uint32_t fi
 template <class Vector>
 Status check_names(const Vector& rows, const char* field) {
   const auto name = [](const auto* row) { return row->name(); };
-  if (rows.size() != 0 && rows.Get(0)->name() == 0) return bad("row has no name; detail = its index", 0, field);
+  if (rows.size() != 0 && rows.Get(0)->name() == 0) return bad_field("row has no name; detail = its index", 0, field);
   const uint32_t at = first_disorder(rows, 0, rows.size(), name);
-  if (at < rows.size()) return bad("rows do not ascend by name; detail = index of the row", at, field);
+  if (at < rows.size()) return bad_field("rows do not ascend by name; detail = index of the row", at, field);
   return {};
 }
 
@@ -42,16 +39,16 @@ Status check_names(const Vector& rows, const char* field) {
 Status check_lists(const schema::WorldIndex& index) {
   const auto& lists = *index.dependency_lists();
   if (lists.size() == 0 || lists.Get(0) != 0 || lists.Get(lists.size() - 1) != index.dependencies()->size())
-    return bad("lists are not all of the dependencies; detail = lists", lists.size(), "dependency_lists");
+    return bad_field("lists are not all of the dependencies; detail = lists", lists.size(), "dependency_lists");
   for (uint32_t i = 0; i + 1 < lists.size(); ++i) {
     // Ascending up to the last, which is the end of the array: so all are inside.
     if (lists.Get(i) > lists.Get(i + 1))
-      return bad("list ends before it begins; detail = its index", i, "dependency_lists");
+      return bad_field("list ends before it begins; detail = its index", i, "dependency_lists");
   }
   for (uint32_t i = 0; i + 1 < lists.size(); ++i) {
     const uint32_t last = lists.Get(i + 1);
     if (const uint32_t at = first_disorder(*index.dependencies(), lists.Get(i), last); at < last)
-      return bad("list of dependencies does not ascend; detail = index of the name", at, "dependencies");
+      return bad_field("list of dependencies does not ascend; detail = index of the name", at, "dependencies");
   }
   return {};
 }
@@ -64,21 +61,21 @@ Status check_maps(const schema::WorldIndex& index) {
   for (uint32_t i = 0; i < maps.size(); ++i) {
     const schema::IndexMap& map = *maps.Get(i);
     if (map.asset() < schema::BoxAsset::map_high || map.asset() > schema::BoxAsset::map_low)
-      return bad("asset is none of a map; detail = index of the map", i, "asset");
+      return bad_field("asset is none of a map; detail = index of the map", i, "asset");
     if (map.dependencies() >= index.dependency_lists()->size() - 1)
-      return bad("list of dependencies is none; detail = index of the map", i, "maps");
+      return bad_field("list of dependencies is none; detail = index of the map", i, "maps");
     if (map.first_child() != next || map.child_count() > children.size() - next)
-      return bad("children do not follow each other; detail = index of the map", i, "first_child");
+      return bad_field("children do not follow each other; detail = index of the map", i, "first_child");
     next += map.child_count();
     if (const uint32_t at = first_disorder(children, map.first_child(), next); at < next)
-      return bad("children do not ascend; detail = index of the child", at, "children");
+      return bad_field("children do not ascend; detail = index of the child", at, "children");
     for (uint32_t c = map.first_child(); c < next; ++c) {
       const uint32_t child = children.Get(c);
       if (child >= maps.size() || child == i || maps.Get(child)->parent() != map.name())
-        return bad("child is no map or names another parent; detail = index of the child", c, "children");
+        return bad_field("child is no map or names another parent; detail = index of the child", c, "children");
     }
   }
-  if (next != children.size()) return bad("child belongs to no map; detail = its index", next, "children");
+  if (next != children.size()) return bad_field("child belongs to no map; detail = its index", next, "children");
   return {};
 }
 
@@ -87,12 +84,12 @@ Status check_types(const schema::WorldIndex& index) {
   if (Status status = check_names(types, "types"); !status.ok()) return status;
   for (uint32_t i = 0; i < types.size(); ++i)
     if (types.Get(i)->dependencies() >= index.dependency_lists()->size() - 1)
-      return bad("list of dependencies is none; detail = index of the type file", i, "types");
+      return bad_field("list of dependencies is none; detail = index of the type file", i, "types");
   const auto& archetypes = *index.archetypes();
   if (Status status = check_names(archetypes, "archetypes"); !status.ok()) return status;
   for (uint32_t i = 0; i < archetypes.size(); ++i)
     if (archetypes.Get(i)->types() >= types.size())
-      return bad("archetype's type file is none; detail = index of the archetype", i, "archetypes");
+      return bad_field("archetype's type file is none; detail = index of the archetype", i, "archetypes");
   return {};
 }
 
@@ -109,11 +106,11 @@ Status check_groups(const schema::WorldIndex& index, uint64_t budget) {
                 NameHash{hash_type("groups").value}};
       budget -= bytes;
       if (first_disorder(*vector, 0, vector->size()) < vector->size())
-        return bad("array of a group does not ascend; detail = index of the group", i, "groups");
+        return bad_field("array of a group does not ascend; detail = index of the group", i, "groups");
     }
     const auto& maps = *group.maps();
     if (maps.size() != 0 && maps.Get(maps.size() - 1) >= index.maps()->size())
-      return bad("group has a map that is none; detail = index of the group", i, "groups");
+      return bad_field("group has a map that is none; detail = index of the group", i, "groups");
   }
   return {};
 }
@@ -160,7 +157,7 @@ class TreeCheck {
   }
 
  private:
-  Status fail(const char* message, uint64_t at) const { return bad(message, at, field_); }
+  Status fail(const char* message, uint64_t at) const { return bad_field(message, at, field_); }
 
   Box box_at(uint32_t child) const {
     const float* const run = tree_.bounds()->data() + size_t{child / kWidth} * kFloats + child % kWidth;

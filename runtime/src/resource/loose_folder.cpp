@@ -29,7 +29,7 @@ NameHash name_of_file(std::string_view stem) {
 namespace detail {
 namespace {
 
-constexpr int kMaxDepth = 32;
+constexpr int kMaxFolderDepth = 32;
 constexpr size_t kMaxPath = 4096;
 
 /// The kind that an extension stands for; 0 for .mmeta, which may hold any.
@@ -98,7 +98,7 @@ class Scan {
     struct stat status {};
     Status result;
     if (::lstat(path_, &status) == 0 && S_ISDIR(status.st_mode)) {
-      if (depth < kMaxDepth) {
+      if (depth < kMaxFolderDepth) {
         result = folder(depth + 1);
       } else {
         log_message(LogLevel::warning, {}, "%s: left out: folders are nested too deep", path_);

@@ -111,7 +111,7 @@ Result<MountId> ResourceMounts::finish(uint32_t slot, const Status& status) {
 
 void ResourceMounts::clear(Mount& mount) {
   if (mount.prepared) decompressor_->release(mount.pack);
-  mount.prepared = false;
+  mount.prepared = mount.leaving = false;
   mount.pack = {};
   mount.file.close();
   mount.folder.free(*allocator_);

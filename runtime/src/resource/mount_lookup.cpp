@@ -34,7 +34,7 @@ int64_t index_of(const Mount& mount, PackKey key) {
   return found == keys.end() || *found != key ? -1 : found - keys.begin();
 }
 
-bool removes(const Mount& mount, PackKey key) {
+bool takes_away(const Mount& mount, PackKey key) {
   if (mount.kind != MountKind::pack) return false;
   const std::span<const PackKey> removed = mount.pack.removed();
   return !removed.empty() && std::binary_search(removed.begin(), removed.end(), key);
@@ -108,6 +108,17 @@ void PinnedResource::release() {
   key_ = {};
   bytes_ = {};
   in_place_ = trusted_ = false;
+}
+
+Result<ResourceShape> ResourceMounts::shape(const ResourceLocation& location) const {
+  const Mount* const mount = live(location.mount);
+  if (mount == nullptr || location.index >= mount->entries) {
+    return Status{StatusCode::not_found, "the resource's mount is gone; detail = slot", location.mount.slot,
+                  location.key.name};
+  }
+  if (mount->kind != MountKind::pack) return ResourceShape{.kind = mount->kind};
+  const PackEntry& entry = mount->pack.entries()[location.index];
+  return ResourceShape{.kind = mount->kind, .is_in_place = entry.is_stored(), .raw_size = entry.raw_size};
 }
 
 Result<PinnedResource> ResourceMounts::pin(const ResourceLocation& location) const {
@@ -224,9 +235,17 @@ ResourceLocation ResourceMounts::locate(uint32_t slot, PackKey key) const {
 
 ResourceLocation ResourceMounts::find(uint32_t kind, NameHash name) const {
   for (uint32_t position = count_; position-- > 0;) {
+    if (mounts_[order_[position]].leaving) continue;
     const ResourceLocation found = locate(order_[position], {kind, name});
-    if (found || removes(mounts_[order_[position]], {kind, name})) return found;
+    if (found || takes_away(mounts_[order_[position]], {kind, name})) return found;
   }
+  return {};
+}
+
+Status ResourceMounts::begin_leaving(MountId id) {
+  Mount* const mount = live(id);
+  if (mount == nullptr) return {StatusCode::not_found, "no such mount; detail = slot", id.slot};
+  mount->leaving = true;
   return {};
 }
 
@@ -234,12 +253,17 @@ ResourceLocation ResourceMounts::find_in(MountId id, uint32_t kind, NameHash nam
   return live(id) == nullptr ? ResourceLocation() : locate(id.slot, {kind, name});
 }
 
+bool ResourceMounts::removes(MountId id, uint32_t kind, NameHash name) const {
+  const Mount* const mount = live(id);
+  return mount != nullptr && takes_away(*mount, {kind, name});
+}
+
 void ResourceMounts::for_each_version(uint32_t kind, NameHash name,
                                       void (*visit)(void* user, const ResourceVersion& version), void* user) const {
   bool hidden = false;
   for (uint32_t position = count_; position-- > 0;) {
     if (const ResourceLocation found = locate(order_[position], {kind, name})) visit(user, {found, hidden});
-    hidden = hidden || removes(mounts_[order_[position]], {kind, name});
+    hidden = hidden || takes_away(mounts_[order_[position]], {kind, name});
   }
 }
 

@@ -21,6 +21,7 @@ struct Mount {
   MountKind kind = MountKind::pack;
   PackCheck check = PackCheck::at_first_use;
   bool prepared = false;  ///< the decompressor knows the pack
+  bool leaving = false;   ///< not found any more
   FileMapping file;       ///< empty where the caller keeps the bytes
   Pack pack;
   LooseFolder folder;

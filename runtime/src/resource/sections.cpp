@@ -17,7 +17,7 @@ namespace detail {
 uint64_t checksum(std::span<const std::byte> bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
 
 namespace {
-constexpr uint64_t round_up(uint64_t bytes) {
+constexpr uint64_t padded(uint64_t bytes) {
   return (bytes + kResourceAlignment - 1) & ~uint64_t{kResourceAlignment - 1};
 }
 constexpr size_t kChecksumSize = sizeof(ResourceTrailer::checksum);
@@ -42,7 +42,7 @@ Result<ResourceSections> read_sections(std::span<const std::byte> bytes) {
   if (out.trailer.version != kTrailerVersion) {
     return Status{StatusCode::bad_version, "trailer version is not known; detail = version", out.trailer.version};
   }
-  const uint64_t info_begin = detail::round_up(out.trailer.payload_size);
+  const uint64_t info_begin = detail::padded(out.trailer.payload_size);
   if (info_begin > end || bytes.size() % kResourceAlignment != 0) {
     return Status{StatusCode::bad_structure, "payload does not fit the resource; detail = payload size",
                   out.trailer.payload_size};
@@ -53,14 +53,14 @@ Result<ResourceSections> read_sections(std::span<const std::byte> bytes) {
 }
 
 uint64_t sealed_size(uint64_t payload_bytes, uint64_t info_bytes) {
-  return detail::round_up(payload_bytes) + detail::round_up(info_bytes) + sizeof(ResourceTrailer);
+  return detail::padded(payload_bytes) + detail::padded(info_bytes) + sizeof(ResourceTrailer);
 }
 
 void seal_resource(std::span<std::byte> out, std::span<const std::byte> payload, std::span<const std::byte> info,
                    uint32_t kind, uint64_t layout_fingerprint) {
   MERIDIAN_ASSERT(out.size() == sealed_size(payload.size(), info.size()), "seal_resource needs exactly sealed_size()");
   MERIDIAN_ASSERT(out.size() <= kMaxResourceBytes, "a resource is smaller than 2 GiB");
-  const size_t info_begin = static_cast<size_t>(detail::round_up(payload.size()));
+  const size_t info_begin = static_cast<size_t>(detail::padded(payload.size()));
   const size_t trailer_begin = out.size() - sizeof(ResourceTrailer);
   // The parts may already lie in place (a builder that leaves room): memmove, not memcpy.
   if (!payload.empty()) std::memmove(out.data(), payload.data(), payload.size());

@@ -7,7 +7,7 @@ namespace meridian::detail {
 namespace {
 constexpr uint32_t kExponent = 0x7F800000, kLowestExponentBit = 0x00800000, kTopBit = 0x80000000;
 // Four words at once, on every compiler that we use: loops over arrays are not reliably turned into this.
-using Lanes = uint32_t __attribute__((vector_size(16)));
+using FourWords = uint32_t __attribute__((vector_size(16)));
 }  // namespace
 
 StructScan::StructScan(const reflection::Schema& schema, const reflection::Object& object)
@@ -77,11 +77,11 @@ void StructScan::add(const reflection::Schema& schema, const reflection::Object&
 
 bool StructScan::words_good(const std::byte* data, uint32_t count) const {
   const size_t period = size_t{words_} * 4, total = size_t{count} * size_;
-  Lanes seen = {};
+  FourWords seen = {};
   size_t done = 0;
   for (; done + period <= total; done += period) {
-    for (size_t at = 0; at < period; at += sizeof(Lanes)) {
-      Lanes word, kept, added, sign;
+    for (size_t at = 0; at < period; at += sizeof(FourWords)) {
+      FourWords word, kept, added, sign;
       std::memcpy(&word, data + done + at, sizeof word);
       std::memcpy(&kept, reinterpret_cast<const std::byte*>(kept_) + at, sizeof kept);
       std::memcpy(&added, reinterpret_cast<const std::byte*>(added_) + at, sizeof added);

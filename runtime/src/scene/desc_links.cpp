@@ -219,12 +219,15 @@ void describe_map(const MapDescInput& in, std::span<const LodLinkRow> links, std
 }
 
 uint64_t descriptor_fingerprint(const MapDescInput& in) {
+  return descriptor_fingerprint(in, kFingerprintStart, 0, entity_count(*in.map));
+}
+
+uint64_t descriptor_fingerprint(const MapDescInput& in, uint64_t state, uint32_t first, uint32_t last) {
   const schema::MapData& map = *in.map;
-  const uint32_t entities = entity_count(map);
-  MERIDIAN_ASSERT(in.archetypes.size() == entities, "one archetype for each entity");
-  uint64_t state = kCookedLayoutVersion;
+  MERIDIAN_ASSERT(in.archetypes.size() == entity_count(map), "one archetype for each entity");
+  MERIDIAN_ASSERT(first <= last && last <= in.archetypes.size(), "a range of the entities");
   TraitsHashes hashes;
-  for (uint32_t i = 0; i < entities; ++i) {
+  for (uint32_t i = first; i < last; ++i) {
     state = mix(state, hashes.of(in.archetypes[i]));
     const EntityDef& entity = *map.entities()->Get(i);
     if (entity.parent_index() < 0 || !names_parent_map(entity)) continue;

@@ -4,6 +4,7 @@
 #include <bit>
 #include <new>
 
+#include "base/large_pages.h"
 #include "meridian/base/assert.h"
 #include "meridian/base/log.h"
 #include "meridian/core/pool_slots.h"
@@ -36,6 +37,8 @@ Status DescPool::init(const DescPoolConfig& config, Allocator& allocator) {
     return {StatusCode::out_of_memory, "no memory for a pool of descriptors; detail = its bytes", bytes,
             hash_name(config.name)};
   }
+  prefer_large_pages(memory, bytes);
+  if (config.prefault) prefault(memory, bytes);
   config_ = config;
   allocator_ = &allocator;
   memory_ = static_cast<std::byte*>(memory);

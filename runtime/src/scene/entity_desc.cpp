@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "entity/schema_flags.h"
 #include "meridian/base/assert.h"
 #include "meridian/schemas/imap_generated.h"
 #include "meridian/schemas/ityp_generated.h"
@@ -12,9 +13,6 @@ namespace {
 
 using schema::ArchetypeFlags;
 using schema::EntityFlags;
-
-constexpr bool has(uint32_t flags, EntityFlags flag) { return (flags & static_cast<uint32_t>(flag)) != 0; }
-constexpr bool has(uint32_t flags, ArchetypeFlags flag) { return (flags & static_cast<uint32_t>(flag)) != 0; }
 
 struct PhasePair {
   EntityFlags no, only;
@@ -105,34 +103,6 @@ DescStatus describe_entity(const schema::EntityDef& definition, bool is_interior
   if (archetype->is_timed && !has(flags, EntityFlags::ignore_time_settings)) out.flags |= kDescTimed;
   if (has(flags, EntityFlags::lod_use_alt_fade)) out.flags |= kDescAltFade;
   return static_cast<DescStatus>(placed.status);
-}
-
-DescLanes desc_lanes(std::byte* bytes, uint32_t capacity) {
-  MERIDIAN_ASSERT(capacity % kLanes == 0, "capacity is not a multiple of kLanes");
-  MERIDIAN_ASSERT(reinterpret_cast<uintptr_t>(bytes) % alignof(float) == 0, "lanes are misaligned");
-  DescLanes out{};
-  const auto take = [&](auto*& lane) {
-    using T = std::remove_reference_t<decltype(*lane)>;
-    lane = reinterpret_cast<T*>(bytes);
-    bytes += size_t{capacity} * sizeof(T);
-  };
-  take(out.centre_x);
-  take(out.centre_y);
-  take(out.centre_z);
-  take(out.half_x);
-  take(out.half_y);
-  take(out.half_z);
-  take(out.entity);
-  take(out.pivot_x);
-  take(out.pivot_y);
-  take(out.pivot_z);
-  take(out.lod_set);
-  take(out.distance);
-  take(out.mask);
-  take(out.flags);
-  take(out.type_level);
-  take(out.alpha);
-  return out;
 }
 
 void store_desc(const DescLanes& lanes, uint32_t slot, const EntityDesc& desc) {

@@ -18,7 +18,8 @@ uint32_t flags_of(ContainerUse use) {
   return use == ContainerUse::straddling ? kContainerStraddling | kContainerDynamic : 0;
 }
 
-/// A bit for each of the first `count` distances that is not 0. Requires: a sub-block's can be read, count of them count.
+/// A bit for each of the first `count` distances that is not 0. Requires: a sub-block's can be read, count of them
+/// count.
 uint32_t used_slots(const uint16_t* distance, uint32_t count) {
   static_assert(std::endian::native == std::endian::little && kSubBlockSlots == 32);
   uint8_t used[kSubBlockSlots];  // so that compilers take many at once
@@ -129,6 +130,7 @@ void SceneGraph::release_container(uint32_t container) {
   record.next_dirty = next_dirty;
   table_.views[container] = {};
   table_.sub_boxes[container] = {};
+  table_.links[container] = {};
   table_.bounds[container] = {};
   for (uint32_t s = 0; s < kContainerSubBlocks; ++s) table_.sub_blocks[container * kContainerSubBlocks + s] = {};
   desc_pool_.free(block);
@@ -277,8 +279,7 @@ Status SceneGraph::add_blocks(SceneNode& node, const SceneBlocks& blocks) {
     }
     Record& record = records_[container];
     record.block = block.value();
-    record.links = blocks.links.data();
-    record.link_count = static_cast<uint32_t>(blocks.links.size());
+    table_.links[container] = {blocks.links, blocks.set_ids};
     block_owner_[block.value().value] = container;
     std::byte* const lanes = desc_pool_.data(block.value());
     copy(lanes, blocks.lanes.subspan(lane_bytes(from.first_slot), lane_bytes(slots)));
@@ -490,9 +491,7 @@ Status SceneGraph::set_mask(SceneSlot at, uint16_t mask) {
 
 // --- bounds --------------------------------------------------------------------------------------------
 
-std::span<const LodLinkRow> SceneGraph::links_of(uint32_t container) const {
-  return {records_[container].links, records_[container].link_count};
-}
+std::span<const LodLinkRow> SceneGraph::links_of(uint32_t container) const { return table_.links[container].rows; }
 
 /// Sets what follows from the node, and puts the container into the hierarchy or takes it out.
 void SceneGraph::refresh_view(uint32_t container) {

@@ -2,10 +2,10 @@
 // Nodes, the lock, and the memory of the scene. Containers: scene_containers.cpp; lights: scene_lights.cpp.
 #include "meridian/scene/scene_graph.h"
 
-#include <chrono>
 #include <cstring>
 #include <new>
 
+#include "base/clock.h"
 #include "meridian/base/assert.h"
 #include "meridian/core/game_config.h"
 #include "scene/desc_bounds.h"
@@ -16,6 +16,10 @@ namespace {
 
 constexpr size_t kBlockAlignment = 64;
 
+uint8_t with_flag(uint8_t flags, NodeFlags flag, bool on) {
+  return static_cast<uint8_t>(on ? flags | flag : flags & ~flag);
+}
+
 /// Bytes that a pool takes, and what aligning it may cost.
 template <class T>
 size_t pool_bytes(uint32_t count) {
@@ -24,12 +28,6 @@ size_t pool_bytes(uint32_t count) {
 template <class T>
 size_t array_bytes(size_t count) {
   return count * sizeof(T) + kBlockAlignment;  // NOLINT(bugprone-sizeof-expression): some are arrays of pointers
-}
-
-uint64_t now_ns() {
-  return static_cast<uint64_t>(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
-          .count());
 }
 
 }  // namespace
@@ -113,9 +111,10 @@ Status SceneGraph::init(const SceneCapacities& c, Allocator& allocator, MemoryTr
                  pool_bytes<RoomNode>(c.room_nodes) + pool_bytes<PortalNode>(c.portal_nodes) +
                  array_bytes<ExteriorNode>(1) + array_bytes<SceneNode*>(nodes) + array_bytes<DescBounds>(nodes) +
                  array_bytes<uint8_t>(nodes) + array_bytes<ContainerView>(containers) +
-                 array_bytes<WideBoxes>(containers) + array_bytes<DescBounds>(containers * (kContainerSubBlocks + 1)) +
-                 array_bytes<Record>(containers) + array_bytes<uint32_t>(desc_blocks) +
-                 2 * array_bytes<EntityDesc>(c.lights) + array_bytes<LightChange>(c.light_updates) + kBlockAlignment;
+                 array_bytes<WideBoxes>(containers) + array_bytes<ContainerLinks>(containers) +
+                 array_bytes<DescBounds>(containers * (kContainerSubBlocks + 1)) + array_bytes<Record>(containers) +
+                 array_bytes<uint32_t>(desc_blocks) + 2 * array_bytes<EntityDesc>(c.lights) +
+                 array_bytes<LightChange>(c.light_updates) + kBlockAlignment;
   block_ = memory_->allocate(block_bytes_, kBlockAlignment);
   if (block_ == nullptr) {
     return {StatusCode::out_of_memory, "no memory for the scene; detail = its bytes", block_bytes_};
@@ -139,6 +138,7 @@ Status SceneGraph::init(const SceneCapacities& c, Allocator& allocator, MemoryTr
   table_.sub_boxes = {take_array<WideBoxes>(containers), containers};
   table_.bounds = {take_array<DescBounds>(containers), containers};
   table_.sub_blocks = {take_array<DescBounds>(containers * kContainerSubBlocks), containers * kContainerSubBlocks};
+  table_.links = {take_array<ContainerLinks>(containers), containers};
   records_ = take_array<Record>(containers);
   block_owner_ = take_array<uint32_t>(desc_blocks);
   lights_ = take_array<EntityDesc>(c.lights);
@@ -151,6 +151,7 @@ Status SceneGraph::init(const SceneCapacities& c, Allocator& allocator, MemoryTr
                                    .max_blocks = desc_blocks,
                                    .on_moved = &on_moved,
                                    .user = this,
+                                   .prefault = c.prefault,
                                    .tracker = &rows};
   if (Status s = desc_pool_.init(desc_config, allocator); !s.ok()) return s;
   return hierarchy_.init(container_capacity_, *memory_);
@@ -251,8 +252,15 @@ Status SceneGraph::unlink(SceneNode& child) {
 Status SceneGraph::set_enabled(SceneNode& node, bool enabled) {
   if (node.is_enabled() == enabled) return {};
   if (node.is_in_world() && refuse_if_locked()) return refused();
-  node.flags_ = static_cast<uint8_t>(enabled ? node.flags_ | kNodeEnabled : node.flags_ & ~kNodeEnabled);
+  node.flags_ = with_flag(node.flags_, kNodeEnabled, enabled);
   refresh_below(node, node.is_in_world());
+  return {};
+}
+
+Status SceneGraph::set_closed(PortalNode& portal, bool closed) {
+  if (portal.is_closed() == closed) return {};
+  if (portal.is_in_world() && refuse_if_locked()) return refused();
+  portal.flags_ = with_flag(portal.flags_, kNodeClosed, closed);
   return {};
 }
 
@@ -260,7 +268,7 @@ void SceneGraph::set_node_flag(SceneNode& node, NodeFlags flag, bool on) {
   MERIDIAN_ASSERT(flag == kNodeHd || flag == kNodeSpawnPoints, "the others follow from what is done with the node");
   if (flag != kNodeHd && flag != kNodeSpawnPoints) return;
   if (node.is_in_world() && refuse_if_locked()) return;
-  node.flags_ = static_cast<uint8_t>(on ? node.flags_ | flag : node.flags_ & ~flag);
+  node.flags_ = with_flag(node.flags_, flag, on);
 }
 
 /// In the world, and neither it nor what is above it is switched off.
@@ -275,7 +283,8 @@ bool SceneGraph::is_shown(const SceneNode& node) const {
 void SceneGraph::refresh_below(SceneNode& top, bool in_world) {
   for (SceneWalk walk(&top); walk.node() != nullptr; walk.next()) {
     SceneNode& node = *walk.node();
-    node.flags_ = static_cast<uint8_t>(in_world ? node.flags_ | kNodeInWorld : node.flags_ & ~kNodeInWorld);
+    node.flags_ = with_flag(node.flags_, kNodeInWorld, in_world);
+    if (node.type_ >= NodeType::interior) ++node_epoch_;
     for (uint32_t c = node.first_container_; c != kNoContainer; c = records_[c].next) refresh_view(c);
   }
 }
@@ -307,7 +316,7 @@ void SceneGraph::lock() {
     (void)flush_lights();
     tighten();
     ++statistics_.locks;
-    locked_at_ns_ = now_ns();
+    locked_at_ns_ = steady_now_ns();
   }
   ++locks_;
 }
@@ -317,7 +326,7 @@ void SceneGraph::unlock() {
   MERIDIAN_ASSERT(locks_ > 0, "a scene is unlocked as often as it was locked");
   if (locks_ == 0) return;
   if (--locks_ > 0) return;
-  const uint64_t held = now_ns() - locked_at_ns_;
+  const uint64_t held = steady_now_ns() - locked_at_ns_;
   if (held > statistics_.longest_hold_ns) statistics_.longest_hold_ns = held;
   if (unlocked_ != nullptr) unlocked_(unlocked_user_);
 }

@@ -10,8 +10,6 @@ struct SceneGraph::Record {
   SceneNode* node = nullptr;
   uint32_t next = kNoContainer, previous = kNoContainer;  // in the node's chain; `next` in the list of free ones
   DescBlockId block;
-  const LodLinkRow* links = nullptr;  // of a map
-  uint32_t link_count = 0;
   uint32_t next_dirty = kNoContainer;
   uint32_t used[kContainerSubBlocks] = {};  // a bit for each slot, a word for each sub-block
   uint16_t count = 0;                       // used slots

@@ -4,14 +4,23 @@
 #include "meridian/base/assert.h"
 #include "meridian/entity/archetype.h"
 #include "meridian/entity/dynamic_component.h"
+#include "meridian/entity/entity_batch.h"
 #include "meridian/entity/entity_hours.h"
-#include "meridian/entity/entity_init.h"
+#include "meridian/scene/entity_init.h"
 #include "scene/scene_records.h"
 
 namespace meridian {
 namespace {
 
 constexpr SceneSlot slot_of(ContainerTag tag) { return {tag.container(), tag.slot()}; }
+
+/// It fills the box of its list, whatever the size of one instance.
+DescStatus describe_batch(const Entity& entity, const EntityBatch& batch, ArchetypeTraits traits, EntityDesc& out) {
+  traits.box = {Vec3{} - batch.half, batch.half};
+  traits.sphere_centre = {};
+  traits.sphere_radius = round_up(length(batch.half));
+  return describe(entity, traits, out);
+}
 
 uint32_t hours_of(const Archetype& archetype) {
   const TimeArchetype* const timed = archetype.as<TimeArchetype>();
@@ -37,7 +46,9 @@ Status SceneRepresentation::init(const SceneRepresentationConfig& config) {
 Status SceneRepresentation::describe_entity_now(const Entity& entity, const EntityLink& link, EntityDesc& out) const {
   const Archetype* const archetype = entity.archetype();
   if (archetype == nullptr) return {StatusCode::bad_value, "an entity in the scene has an archetype", 0};
-  const DescStatus made = describe(entity, archetype->traits(), link, out);
+  const EntityBatch* const batch = batch_of(entity);
+  const DescStatus made = batch != nullptr ? describe_batch(entity, *batch, archetype->traits(), out)
+                                           : describe(entity, archetype->traits(), link, out);
   if (!is_made(made)) {
     return {StatusCode::bad_value, "an entity has a draw distance and a finite box", 0, archetype->name()};
   }

@@ -52,7 +52,6 @@ WorldChange call_change(void (*function)(World& world, void* user, uint64_t valu
 World::~World() {
   MERIDIAN_ASSERT(locks_ == 0, "a world is not locked when it ends");
   for (uint32_t i = 0; i < representation_count_; ++i) representations_[i]->world_ = nullptr;
-  for (uint32_t i = 0; i < representation_count_; ++i) representations_[i]->world_ = nullptr;
   if (queue_ != nullptr) {
     allocator_->deallocate(queue_, size_t{config_.deferred_changes} * sizeof(WorldChange), alignof(WorldChange));
   }
@@ -94,6 +93,10 @@ void World::remove_representation(Representation& representation) {
   }
   representation_count_ = kept;
   representation.world_ = nullptr;
+}
+
+void Representation::leave_world() {
+  if (world_ != nullptr) world_->remove_representation(*this);
 }
 
 void Representation::tell_unlocked() {

@@ -98,7 +98,7 @@ struct Swept : Segment {
 template <class Shape>
 class ScalarTest {
  public:
-  static constexpr bool kIsCandidate = Shape::kIsCandidate;
+  static constexpr bool kIsCandidate = Shape::kIsCandidate, kIsThin = false;
   explicit ScalarTest(const SearchVolume& volume) : shape_(volume) {}
 
   uint32_t boxes(const float* boxes) const {
@@ -110,9 +110,12 @@ class ScalarTest {
     }
     return mask;
   }
-  uint32_t slots(const float* centre_x, size_t capacity) const {
+  uint32_t reaches(const float* boxes) const { return this->boxes(boxes); }
+  SubBlocks sub_blocks(const float* boxes) const { return {this->boxes(boxes), 0, 0}; }
+  template <bool>
+  uint32_t slots(const float* centre_x, size_t capacity, uint32_t count) const {
     uint32_t mask = 0;
-    for (uint32_t i = 0; i < kLanes; ++i) {
+    for (uint32_t i = 0; i < kSubBlockSlots && i < count; ++i) {
       Box box;
       for (size_t axis = 0; axis < 3; ++axis) {
         const float centre = centre_x[axis * capacity + i], half = centre_x[(axis + 3) * capacity + i];
@@ -123,6 +126,7 @@ class ScalarTest {
     }
     return mask;
   }
+  uint32_t confirmed(const DescLanes&, uint32_t, uint32_t mask) const { return mask; }
 
  private:
   Shape shape_;
@@ -137,8 +141,12 @@ using FrustumTest = ScalarTest<Planes>;
 
 uint32_t used_slots(const uint16_t* distance) {
   uint32_t mask = 0;
-  for (uint32_t i = 0; i < kLanes; ++i) mask |= static_cast<uint32_t>(distance[i] != 0) << i;
+  for (uint32_t i = 0; i < kSubBlockSlots; ++i) mask |= static_cast<uint32_t>(distance[i] != 0) << i;
   return mask;
+}
+
+void write_group(const uint32_t* entity, uint32_t mask, EntityHandle group, EntityHandle* out) {
+  for (; mask != 0; mask &= mask - 1) *out++ = entity_of_group(group, entity[std::countr_zero(mask)]);
 }
 
 #include "search/search_walk-inl.h"

@@ -162,7 +162,6 @@ bool touches_swept(const Volume& volume, const Aabb& box) {
 }  // namespace
 
 void prepare(const Volume& volume, SearchVolume& out) {
-  out = SearchVolume{};
   out.source = &volume;
   switch (volume.kind) {
     case VolumeKind::sphere:

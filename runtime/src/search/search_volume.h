@@ -18,6 +18,11 @@
 /// square and the sums not higher. The same with lo - from, and with products by a constant of a known sign (planes,
 /// inverse). Nothing here relies on a margin for that. NaN comes only from infinite corners, and counts as in.
 ///
+/// The other way round, blocks that lie within a volume are taken whole, by the same formulas with near and far
+/// corners changed about: what a sphere's d is for the farthest corner, and the sum of a plane for the corner that is
+/// farthest out, bounds what they are for all boxes in the block, by the same monotony. For a box it is min <= lo and
+/// hi <= max on each axis. Blocks' boxes are rounded outwards, so they hold the corners of slots as those are rounded.
+///
 /// kSegmentLimit is above 1 by more than all roundings in `enter` and `back` add up to: each is (a difference, the
 /// inverse of a difference, a product) within 2^-22 of the truth, and together they are at most 1 where it matters. So
 /// a segment misses nothing that it touches, and may take in what it misses by less than 2^-20 of its length.
@@ -48,7 +53,7 @@ struct SearchVolume {
   Plane planes[kMaxVolumePlanes];  ///< of a frustum as given; the faces of an oriented box, moved outwards by rounding
 };
 
-/// Requires: check(volume) is ok; it outlives `out`.
+/// Requires: check(volume) is ok; it outlives `out`, which is as constructed.
 void prepare(const Volume& volume, SearchVolume& out);
 
 /// Whether loops only sort out candidates, which touches() then decides about.

@@ -45,7 +45,8 @@ struct LogSink {
   void* user = nullptr;
 };
 
-/// Sets the sink, and returns the one before. An empty one restores the default, which writes "meridian: warning: <text>" to standard error.
+/// Sets the sink, and returns the one before. An empty one restores the default, which writes "meridian: warning:
+/// <text>" to standard error.
 /// Threads: main, before any other use.
 LogSink set_log_sink(LogSink sink);
 

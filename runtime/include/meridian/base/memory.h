@@ -45,17 +45,21 @@ class Allocator {
 /// malloc and free. Threads: internal.
 Allocator& default_allocator();
 
-enum class MemoryKind : uint8_t { pool, allocations };
+enum class MemoryKind : uint8_t {
+  pool,         ///< elements of one size
+  allocations,  ///< an allocation class: passes on what it is asked for, and counts
+  region,       ///< an allocation class with memory of its own, all of which it holds
+};
 
 /// One line of a report.
 struct MemoryRow {
   const char* name = "";         ///< of the pool or allocation class; static text or its owner's
   const char* within = nullptr;  ///< the allocation class that these bytes are also part of, or null
   MemoryKind kind = MemoryKind::pool;
-  uint32_t element_bytes = 0;  ///< of a pool, as stored; 0 for allocations [bytes]
-  uint64_t capacity = 0;       ///< elements of a pool; 0 for allocations, which have no limit here [count]
-  uint64_t used = 0;           ///< elements, or live allocations [count]
-  uint64_t peak = 0;           ///< most that were used at once [count]
+  uint32_t element_bytes = 0;  ///< of a pool, as stored; 0 otherwise [bytes]
+  uint64_t capacity = 0;       ///< elements of a pool; bytes of a region; 0 for allocations, which have no limit here
+  uint64_t used = 0;           ///< elements; bytes taken of a region; live allocations
+  uint64_t peak = 0;           ///< most that were used at once
   uint64_t bytes = 0;          ///< held now, book-keeping included [bytes]
   uint64_t peak_bytes = 0;     ///< most that were held at once [bytes]
 };

@@ -20,7 +20,7 @@ namespace meridian {
 enum class SimdWidth : uint8_t {
   scalar,   ///< one number at a time: the reference
   bits128,  ///< SSE4, NEON
-  bits256,  ///< AVX2, with BMI2 and FMA as usual
+  bits256,  ///< AVX2, with BMI2, F16C and FMA as usual
   bits512,  ///< AVX-512 with its F, VL, DQ and BW parts
 };
 inline constexpr uint32_t kSimdWidths = 4;

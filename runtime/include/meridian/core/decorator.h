@@ -24,7 +24,8 @@
 
 namespace meridian {
 
-/// The extension that holds an object's decorators. Theirs alone: it has no factory in a registry, and is never unlinked.
+/// The extension that holds an object's decorators. Theirs alone: it has no factory in a registry, and is never
+/// unlinked.
 inline constexpr ExtensionKind kDecoratorExtension = kRuntimeExtension;
 
 enum class DecoratorKind : uint8_t { real, boolean, integer, string, time };

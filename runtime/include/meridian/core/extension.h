@@ -15,7 +15,8 @@
 ///   registry.add_factory(kLadder, "LadderExtension", ladders);
 ///   registry.associate(hash_type("CExtensionDefLadder"), kLadder);
 ///   Thing thing;
-///   if (Extension* made = registry.create(hash_type("CExtensionDefLadder"), /*file=*/7)) thing.extensions().add(*made);
+///   Extension* made = registry.create(hash_type("CExtensionDefLadder"), /*file=*/7);
+///   if (made != nullptr) thing.extensions().add(*made);
 ///   Ladder* ladder = thing.extensions().find<Ladder>(kLadder);          // null if it has none
 ///
 /// An object's list is linked through the extensions themselves: attaching allocates nothing. Kinds below 32 have a bit
@@ -39,7 +40,8 @@ struct ExtensionKind {
 inline constexpr uint32_t kMaxExtensionKinds = 256;
 /// Kinds with a bit in each list. [count]
 inline constexpr uint32_t kMaskedExtensionKinds = 32;
-/// The runtime's own kinds, the last two with a bit: for core/decorator.h and for entity/entity_visibility.h.
+/// The runtime's own kinds, the last two with a bit: for core/decorator.h and for entity/entity_visibility.h. The very
+/// last is that of entity/entity_batch.h.
 inline constexpr ExtensionKind kRuntimeExtension{kMaskedExtensionKinds - 1};
 inline constexpr ExtensionKind kVisibilityExtension{kMaskedExtensionKinds - 2};
 

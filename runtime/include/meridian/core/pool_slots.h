@@ -17,19 +17,8 @@
 #include <cstring>
 
 #include "meridian/base/memory.h"
+#include "meridian/base/poison.h"
 #include "meridian/base/status.h"
-
-#if defined(__SANITIZE_ADDRESS__)
-#define MERIDIAN_POISON_FREE_SLOTS 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define MERIDIAN_POISON_FREE_SLOTS 1
-#endif
-#endif
-#ifdef MERIDIAN_POISON_FREE_SLOTS
-extern "C" void __asan_poison_memory_region(const volatile void* address, size_t size);
-extern "C" void __asan_unpoison_memory_region(const volatile void* address, size_t size);
-#endif
 
 namespace meridian::detail {
 
@@ -38,18 +27,6 @@ inline constexpr size_t kCacheLine = 64;
 /// Elements whose cache lines are asked for before their turn. A queue has as many entries more, so that looking ahead
 /// needs no bounds; whatever is read there is a slot.
 inline constexpr uint32_t kLookAhead = 8;
-
-/// Nobody may touch these bytes from now on, as far as AddressSanitizer can see to it.
-inline void poison([[maybe_unused]] const void* address, [[maybe_unused]] size_t bytes) {
-#ifdef MERIDIAN_POISON_FREE_SLOTS
-  __asan_poison_memory_region(address, bytes);
-#endif
-}
-inline void unpoison([[maybe_unused]] const void* address, [[maybe_unused]] size_t bytes) {
-#ifdef MERIDIAN_POISON_FREE_SLOTS
-  __asan_unpoison_memory_region(address, bytes);
-#endif
-}
 
 constexpr size_t round_up_to(size_t size, size_t multiple) { return (size + multiple - 1) / multiple * multiple; }
 /// Bytes from one element to the next. Poison works on 8 bytes.

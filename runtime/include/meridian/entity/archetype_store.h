@@ -6,11 +6,12 @@
 ///   GameConfig config;                                          // loaded by the host
 ///   ArchetypeStore store;
 ///   Status ready = store.init({.slots = config.model_slots(), .types = 4000});
-///   ready = load_map_types(store, resource, {.slot = 40, .layer = 0, .file = hash_name("props")});   // map/map_types.h
+///   // What load and unload are: map/map_types.h.
+///   ready = load_map_types(store, resource, {.slot = 40, .layer = 0, .file = hash_name("props")});
 ///   Archetype* lamp = store.find(hash_name("prop_lamp"));     // null: no loaded file defines it
 ///   const ModelId id = store.model_id(hash_name("prop_lamp"));
 ///   assert(store.at(id) == lamp);
-///   ready = unload_map_types(store, 40);                      // in_use while an entity refers to one of its archetypes
+///   ready = unload_map_types(store, 40);                      // in_use while an entity is of one of its archetypes
 ///
 /// A name means one definition: that of the highest layer; within a layer that of the file that came first, and the log
 /// names both files. The others wait. Listeners are told whenever a name changes its meaning, so that entities that are
@@ -26,8 +27,8 @@
 ///   ready = store.publish_types(41);                          // its names count
 ///
 /// Threads: main; find(), at() and the other queries by any number of readers while nobody changes the store.
-/// Memory:  about 64 bytes for each slot of an archetype and 200 for each slot of a file in init(); the arrays of a file
-///          and a pointer for each of its archetypes in open_types().
+/// Memory:  about 64 bytes for each slot of an archetype and 200 for each slot of a file in init(); the arrays of a
+///          file and a pointer for each of its archetypes in open_types().
 
 #include <cstdint>
 #include <span>
@@ -74,10 +75,12 @@ struct EffectReader {
 };
 
 /// Is told that a name has another meaning. Null `before`: nothing defined it; null `now`: nothing does any more. Both
-/// are alive during the call. It must not open, publish, withdraw or close types.
+/// are alive during the call. It must not open, publish, withdraw or close types. `settled`, if there is one, is called
+/// after each row of such calls: the names of a file change together.
 struct ArchetypeListener {
   void (*changed)(void* user, NameHash name, Archetype* before, Archetype* now) = nullptr;
   void* user = nullptr;
+  void (*settled)(void* user) = nullptr;
   friend bool operator==(const ArchetypeListener&, const ArchetypeListener&) = default;
 };
 
@@ -162,6 +165,7 @@ class ArchetypeStore {
     return archetype != nullptr ? archetype->model_id() : ModelId{};
   }
 
+  uint32_t types_capacity() const { return type_count_; }  ///< ArchetypeStoreConfig::types
   bool is_loaded(ItypSlot types) const { return types < type_count_ && types_[types].state != TypesState::none; }
   bool is_published(ItypSlot types) const {
     return types < type_count_ && types_[types].state == TypesState::published;
@@ -182,6 +186,10 @@ class ArchetypeStore {
   uint32_t name_count() const { return name_count_; }  ///< names that mean something [count]
   uint32_t permanent_used() const { return permanent_.capacity - permanent_.free; }  ///< slots [count]
   uint32_t streamed_used() const { return streamed_.capacity - streamed_.free; }     ///< slots [count]
+  bool all_types_permanent() const { return config_.all_types_permanent; }
+  uint32_t permanent_free() const { return permanent_.free; }  ///< slots [count]
+  uint32_t streamed_free() const { return streamed_.free; }    ///< slots [count]
+  uint32_t streamed_capacity() const { return streamed_.capacity; }
   const Pool<ArchetypeComponent>& components() const { return components_; }
   /// Archetypes that got no slot or have no name, since init(). [count]
   uint64_t left_out() const { return left_out_; }
@@ -202,7 +210,8 @@ class ArchetypeStore {
   Archetype* create(ItypSlot types, TypeHash structure, NameHash name, const ArchetypeSource& source = {});
   /// Its component, made now if it has none. Null if the pool is full, which the log says.
   ArchetypeComponent* component(Archetype& archetype);
-  /// Gives it an extension that a structure of this name defines; null where it is left out (ExtensionRegistry::create).
+  /// Gives it an extension that a structure of this name defines; null where it is left out
+  /// (ExtensionRegistry::create).
   Extension* add_effect(Archetype& archetype, TypeHash structure);
   const EffectReader& effect_reader() const { return config_.read_effect; }
   /// The names of the types count from now on. A name that the same file had already is reported, and its second
@@ -215,11 +224,18 @@ class ArchetypeStore {
   /// Takes the names out of force; the archetypes stay, at() still finds them, and publish_types() may follow.
   /// Errors: in_use (permanent), not_found (not published).
   Status withdraw_types(ItypSlot types);
+  /// Has a new version of a type file, which is loaded and not published, take the old one's place: each name that both
+  /// define goes from one to the other without meaning nothing or a third one's in between. The old one is withdrawn,
+  /// and can be closed when nobody refers to it, even if it was permanent.
+  /// Requires: both were opened in the same layer (asserted; otherwise bad_value).
+  /// Errors: not_found (`old` is not published, or `with` not loaded), in_use (`with` is published, or was).
+  Status replace_types(ItypSlot old, ItypSlot with);
   /// Destroys all archetypes of a type file with their extensions and components, and frees its arrays. Types that are
   /// published are withdrawn first; those that are only open are given up, whatever their permanence.
+  /// `ends_permanence`: permanent ones go as well, because another file stands in their place, or the world ends.
   /// Errors: in_use (permanent; protected; an archetype with references, then detail = how many archetypes), not_found.
   ///         Nothing has changed then.
-  Status close_types(ItypSlot types);
+  Status close_types(ItypSlot types, bool ends_permanence = false);
   /// Ends the permanence of all types in a content context, and unloads those that nobody uses.
   /// Errors: in_use (detail = types that are still there; they stream now: close_types() takes them when it can).
   Status close_context(uint32_t context);
@@ -324,8 +340,10 @@ class ArchetypeStore {
   uint32_t place_of(NameHash name) const;
   bool is_hidden_one_available(const Name& entry, std::span<const ItypSlot> dependencies) const;
   bool stack(Archetype& archetype);
+  bool take_place(Archetype& archetype, ItypSlot old);
   void unstack(Archetype& archetype);
   void set_meaning(Name& entry, ArchetypeSlot top);
+  void tell_settled();
   void erase_name(uint32_t at);
   uint32_t dictionary_place(NameHash name) const;
   void join_dictionary(Archetype& archetype);

@@ -26,9 +26,9 @@
 #include "meridian/core/extension.h"
 #include "meridian/entity/archetype_traits.h"
 #include "meridian/entity/entity_handle.h"
+#include "meridian/entity/interior_location.h"
 #include "meridian/entity/lod.h"
 #include "meridian/entity/model_id.h"
-#include "meridian/scene/interior_location.h"
 
 namespace meridian {
 

@@ -68,6 +68,10 @@ class EntityTable {
   /// Requires: a live group with that many; the place is empty and `entity` has no handle, or it is null (asserted;
   ///           otherwise nothing).
   void put(EntityHandle first, uint32_t index, Entity* entity);
+  /// The same for many at once: the owner has stored new entities in places [begin, end) of the group's array, which
+  /// were empty; those that are there are told their handles.
+  /// Requires: a live group with that many; none of them has a handle (asserted; otherwise nothing).
+  void put_stored(EntityHandle first, uint32_t begin, uint32_t end);
   /// The group that a handle is of, live or not; kNoEntityGroup for singles and null.
   uint32_t group_of(EntityHandle handle) const {
     const bool is_group = handle && (handle.slot & kSingleBit) == 0;

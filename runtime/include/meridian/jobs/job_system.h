@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// How the runtime spreads work over threads: an interface that the host implements or picks an implementation of. The
-/// runtime itself starts no thread.
+/// runtime itself starts no thread, but for those that block on files if the host starts them (stream/thread_io.h).
 ///
 ///   struct Lamps {
 ///     const float* distance;

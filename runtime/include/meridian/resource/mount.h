@@ -19,9 +19,9 @@
 /// right over its base. It is refused where its base is not below: a pack of that content hash, or a pack and patches
 /// of it (up to 30) that amount to one.
 ///
-/// Threads: readers for look-ups and pin (any number at once, none beside mount and unmount, which are main). What a
-///          pin allows is internal: read, load and letting go, from any thread at any time, also beside mounts and
-///          unmounts (atomic counts).
+/// Threads: readers for look-ups (any number at once, none beside mount and unmount, which are main). pin() and what it
+///          allows are internal: read, load and letting go, from any thread at any time, also beside mounts and unmounts
+///          of others (atomic counts). A mount is not unmounted while a pin of it may be under way.
 /// Memory:  init and mounts through the given Allocator: 4 bytes for each entry, and for each file of a folder 12 more
 ///          and its path, in tables that grow by doubling. Look-ups, pins and reads of packs allocate nothing.
 
@@ -96,6 +96,13 @@ struct MountInfo {
   const Pack* pack = nullptr;  ///< null for folders and sources; until the unmount
 };
 
+/// What is known of a resource without touching its bytes.
+struct ResourceShape {
+  MountKind kind = MountKind::pack;
+  bool is_in_place = false;  ///< pin() gives the bytes where they lie; otherwise read() or, for a source, load()
+  uint32_t raw_size = 0;     ///< of a pack's entry; 0 for files and sources, which pin() and load() learn [bytes]
+};
+
 /// Keeps a resource's mount from leaving. Lets go at the end of its scope. Only moves.
 /// Threads: one object serves one thread at a time, any one; see above. Requires: the ResourceMounts outlives it.
 class PinnedResource {
@@ -149,8 +156,8 @@ class ResourceMounts {
 
   /// Maps a pack and puts it over all others.
   /// Errors: as FileMapping::open, open_pack and EntryDecompressor::prepare; bad_checksum (check at_mount; `name`
-  ///         is the damaged entry's, `detail` its offset); not_found (a patch without its base; detail = the content hash);
-  ///         bad_value (compressed entries and no decompressor; `name` is the first one's); out_of_slots,
+  ///         is the damaged entry's, `detail` its offset); not_found (a patch without its base; detail = the content
+  ///         hash); bad_value (compressed entries and no decompressor; `name` is the first one's); out_of_slots,
   ///         out_of_memory. A refused mount leaves everything as it was.
   Result<MountId> mount_pack(const char* path, const PackMountOptions& options = {});
   /// The same with bytes that the caller keeps; 16-aligned, as open_pack says.
@@ -172,6 +179,9 @@ class ResourceMounts {
   /// Errors: not_found (not mounted); in_use (detail = number of pins, `name` = one that is pinned), and all stays.
   Status unmount(MountId id);
 
+  /// A mount is about to be unmounted: from now on find() passes over it, and what it hides or takes away is found
+  /// again. What is pinned there stays. Errors: not_found.
+  Status begin_leaving(MountId id);
   uint32_t count() const { return count_; }
   /// Mounts from the lowest, which is the oldest, to the highest. Requires: position < count().
   MountId at(uint32_t position) const;
@@ -185,9 +195,14 @@ class ResourceMounts {
   ResourceLocation find(uint32_t kind, NameHash name) const;
   /// The version of one mount, whatever lies over it.
   ResourceLocation find_in(MountId id, uint32_t kind, NameHash name) const;
+  /// A patch that takes the name away from all mounts below it. False for what is no mount.
+  bool removes(MountId id, uint32_t kind, NameHash name) const;
   /// All versions, from the highest mount to the lowest. The first that is not hidden is the one that find() gives.
   void for_each_version(uint32_t kind, NameHash name, void (*visit)(void* user, const ResourceVersion& version),
                         void* user) const;
+
+  /// Looks at the table only. Errors: not_found (stale location).
+  Result<ResourceShape> shape(const ResourceLocation& location) const;
 
   /// Keeps the mount of a resource, and gives the bytes where they can be used in place. Otherwise read() or load().
   /// A file of a folder is looked at for its size.

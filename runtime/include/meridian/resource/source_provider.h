@@ -5,7 +5,9 @@
 /// interface, so it links no compiler.
 ///
 ///   class Generated final : public SourceProvider {
-///     void list(void (*found)(void*, PackKey), void* user) override { found(user, {kind_of("IMAP"), hash_name("town")}); }
+///     void list(void (*found)(void*, PackKey), void* user) override {
+///       found(user, {kind_of("IMAP"), hash_name("town")});
+///     }
 ///     Status load(PackKey key, Allocator& memory, std::span<std::byte>& out) override {
 ///       return make_town(key, memory, out);
 ///     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// What jobs read of a scene: its containers, as dense arrays by container index. A container is at most 320 descriptors
-/// that lie near each other, in sub-blocks of 32. Scans and searches go from the hierarchy to containers, from there
-/// to sub-blocks, from there to descriptors, and never touch a node or an entity.
+/// What jobs read of a scene: its containers, as dense arrays by container index. A container is at most 320
+/// descriptors that lie near each other, in sub-blocks of 32. Scans and searches go from the hierarchy to containers,
+/// from there to sub-blocks, from there to descriptors, and never touch a node or an entity.
 ///
 ///   const ContainerTable& table = scene.containers();
 ///   const ContainerView& view = table.views[17];
@@ -50,12 +50,19 @@ static_assert(sizeof(ContainerView) == 40);
 
 inline DescLanes desc_lanes(const ContainerView& view) { return desc_lanes(view.lanes, view.capacity); }
 
+/// What DescLanes::lod_set of a container counts; both empty but for what maps bring.
+struct ContainerLinks {
+  std::span<const LodLinkRow> rows;
+  std::span<const uint32_t> set_ids;  ///< by row: id of the LOD set (scene/lod_set.h), or kNoLodSetId
+};
+
 /// Dense arrays, all as long as there are container indices.
 struct ContainerTable {
   std::span<ContainerView> views;
   std::span<WideBoxes> sub_boxes;    ///< boxes of each container's sub-blocks, lane by sub-block
   std::span<DescBounds> bounds;      ///< of the whole container
   std::span<DescBounds> sub_blocks;  ///< kContainerSubBlocks for each container
+  std::span<ContainerLinks> links;   ///< LOD sets that descriptors refer to
 };
 
 /// The entity in a slot. Requires: a used slot.

@@ -109,6 +109,10 @@ void describe_map(const MapDescInput& in, std::span<const LodLinkRow> links, std
 /// Of all that comes from elsewhere: each entity's archetype (traits_hash), and pivot and D of each LOD parent in the
 /// parent map, in entity order. It changes exactly when one of these does.
 uint64_t descriptor_fingerprint(const MapDescInput& in);
+/// The same piece by piece: begin with kFingerprintStart, and hand what comes out on to the next entities.
+/// Requires: first <= last <= entities.
+uint64_t descriptor_fingerprint(const MapDescInput& in, uint64_t state, uint32_t first, uint32_t last);
+inline constexpr uint64_t kFingerprintStart = kCookedLayoutVersion;
 
 // --- blocks ------------------------------------------------------------------------------------------
 

@@ -57,6 +57,7 @@ struct DescPoolConfig {
   /// It may read the pool, and must not change it. Null: nobody keeps any.
   void (*on_moved)(void* user, DescBlockId block, std::byte* now) = nullptr;
   void* user = nullptr;
+  bool prefault = false;             ///< has all of its pages at init(): else frames wait when a new one is written to
   MemoryTracker* tracker = nullptr;  ///< whose report has a row for it; null: default_memory_tracker()
 };
 

@@ -14,7 +14,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
+#include "meridian/base/assert.h"
 #include "meridian/base/math.h"
 #include "meridian/entity/archetype_traits.h"
 #include "meridian/entity/transform.h"
@@ -170,7 +172,33 @@ constexpr size_t lane_bytes(uint32_t capacity) { return size_t{capacity} * kDesc
 constexpr uint32_t padded_slots(uint32_t slots) { return (slots + kLanes - 1) / kLanes * kLanes; }
 
 /// The arrays in `bytes`. Requires: 4-aligned, lane_bytes(capacity) long, capacity a multiple of kLanes.
-DescLanes desc_lanes(std::byte* bytes, uint32_t capacity);
+inline DescLanes desc_lanes(std::byte* bytes, uint32_t capacity) {
+  MERIDIAN_ASSERT(capacity % kLanes == 0, "capacity is not a multiple of kLanes");
+  MERIDIAN_ASSERT(reinterpret_cast<uintptr_t>(bytes) % alignof(float) == 0, "lanes are misaligned");
+  DescLanes out{};
+  const auto take = [&](auto*& lane) {
+    using T = std::remove_reference_t<decltype(*lane)>;
+    lane = reinterpret_cast<T*>(bytes);
+    bytes += size_t{capacity} * sizeof(T);
+  };
+  take(out.centre_x);
+  take(out.centre_y);
+  take(out.centre_z);
+  take(out.half_x);
+  take(out.half_y);
+  take(out.half_z);
+  take(out.entity);
+  take(out.pivot_x);
+  take(out.pivot_y);
+  take(out.pivot_z);
+  take(out.lod_set);
+  take(out.distance);
+  take(out.mask);
+  take(out.flags);
+  take(out.type_level);
+  take(out.alpha);
+  return out;
+}
 
 /// Writes one slot. Distances round up, pivots to the nearest f16.
 void store_desc(const DescLanes& lanes, uint32_t slot, const EntityDesc& desc);

@@ -13,8 +13,8 @@
 ///   ready = graph.erase(lamp.value());
 ///
 /// The lock is a count that says "readers are at work". It protects by refusal: while it holds, whatever would change
-/// what readers see returns in_use and changes nothing, and asserts where asserts are on. Nodes that are not in the world
-/// can be made and filled meanwhile. Whoever must not wait uses World::defer.
+/// what readers see returns in_use and changes nothing, and asserts where asserts are on. Nodes that are not in the
+/// world can be made and filled meanwhile. Whoever must not wait uses World::defer.
 ///
 /// Boxes of blocks always enclose what is in them. They are made tight again where the lock is taken first.
 ///
@@ -49,6 +49,7 @@ struct SceneCapacities {
   uint32_t lights = 4096;          ///< [fwLightEntity]
   uint32_t light_updates = 1024;   ///< waiting to be merged
   size_t descriptors = 64000;      ///< times 64 bytes is the size of the pool [fwEntityDescPool]
+  bool prefault = false;           ///< DescPoolConfig::prefault
 };
 /// The defaults, but for what the configuration says. Errors: too_large (more nodes than a dense index counts).
 Result<SceneCapacities> scene_capacities(const GameConfig& config);
@@ -83,6 +84,9 @@ struct SceneBlocks {
   std::span<const std::byte> lanes;
   std::span<const LodLinkRow> links;  ///< outlives the containers
   EntityHandle group;                 ///< entity 0 of the map
+  /// Id of the LOD set of each row (scene/lod_set.h), as long as `links`, or empty. Outlives the containers; its owner
+  /// writes it while the scene is not locked.
+  std::span<const uint32_t> set_ids{};
 };
 
 struct SceneStatistics {
@@ -125,12 +129,20 @@ class SceneGraph {
   Status unlink(SceneNode& child);
   /// Errors: in_use (locked).
   Status set_enabled(SceneNode& node, bool enabled);
+  /// Shuts or opens the door of a portal, whatever its flags are: Interior::set_portal_closed asks them first.
+  /// Errors: in_use (locked).
+  Status set_closed(PortalNode& portal, bool closed);
   /// kNodeHd or kNodeSpawnPoints. Nothing happens to a node in the world while it is locked (asserted).
   void set_node_flag(SceneNode& node, NodeFlags flag, bool on);
 
   /// The node of a dense index, or null.
   SceneNode* node_at(uint32_t index) const { return index < node_capacity_ ? nodes_[index] : nullptr; }
   uint32_t node_capacity() const { return node_capacity_; }
+  /// Rises whenever an interior, a room or a portal comes into the tree or leaves it, is switched on or off, or moves:
+  /// so whoever keeps what follows from them sees that it is old. Nodes of maps do not count. Threads: readers.
+  uint32_t node_epoch() const { return node_epoch_; }
+  /// Called by whoever writes where such nodes are: PortalNode::corners, InteriorNode::at.
+  void note_moved_nodes() { ++node_epoch_; }
   /// By dense index: what holds of all that stands in a node itself; see DescBounds. Threads: readers.
   std::span<const DescBounds> node_bounds() const { return {node_bounds_, node_capacity_}; }
 
@@ -173,8 +185,8 @@ class SceneGraph {
 
   // --- lights ------------------------------------------------------------------------------------------
 
-  /// Lights stand in one list, ordered by handle. Changes wait, and are merged in one pass by flush_lights, or where the
-  /// lock is taken first. Setting one that is there replaces it.
+  /// Lights stand in one list, ordered by handle. Changes wait, and are merged in one pass by flush_lights, or where
+  /// the lock is taken first. Setting one that is there replaces it.
   /// Errors: bad_value, in_use (too many wait, and the scene is locked), out_of_slots (too many lights; while locked,
   ///         those that wait count as new ones).
   Status set_light(EntityHandle light, const EntityDesc& desc);
@@ -279,6 +291,7 @@ class SceneGraph {
   DescBounds* node_bounds_ = nullptr;
   uint8_t* node_dirty_ = nullptr;
   uint32_t node_capacity_ = 0;
+  uint32_t node_epoch_ = 1;
 
   ContainerTable table_;
   Record* records_ = nullptr;

@@ -32,6 +32,7 @@ enum NodeFlags : uint8_t {
   kNodeEnabled = 1 << 1,      ///< a node that is not hides itself and all below it
   kNodeSpawnPoints = 1 << 2,  ///< an entity at least has spawn points
   kNodeHd = 1 << 3,           ///< of a map with HD entities
+  kNodeClosed = 1 << 4,       ///< a portal whose door is shut
 };
 
 inline constexpr uint32_t kNoContainer = 0xFFFFFFFF;
@@ -40,7 +41,8 @@ inline constexpr uint32_t kNoContainer = 0xFFFFFFFF;
 class SceneNode {
  public:
   NodeType type() const { return type_; }
-  /// Unique among all nodes, [0, SceneGraph::node_capacity()): exterior, streamed, interior, room, portal in this order.
+  /// Unique among all nodes, [0, SceneGraph::node_capacity()): exterior, streamed, interior, room, portal in this
+  /// order.
   uint16_t index() const { return index_; }
   uint8_t flags() const { return flags_; }
   bool is_in_world() const { return (flags_ & kNodeInWorld) != 0; }
@@ -103,13 +105,13 @@ class RoomNode final : public SceneNode {
 class PortalNode final : public SceneNode {
  public:
   PortalNode() : SceneNode(NodeType::portal) {}
-  PortalCorners corners;   ///< clockwise as seen from room_from; flags are schema::PortalFlags [m]
-  uint8_t room_from = 0;   ///< index in the interior
-  uint8_t room_to = 0;     ///< 0: the outside
-  uint16_t portal = 0;     ///< index in the interior
-  uint32_t priority = 0;   ///< of a mirror
-  bool is_closed = false;  ///< its door is shut; only counts where the flags allow closing
+  PortalCorners corners;  ///< clockwise as seen from room_from; flags are schema::PortalFlags [m]
+  uint8_t room_from = 0;  ///< index in the interior
+  uint8_t room_to = 0;    ///< 0: the outside
+  uint16_t portal = 0;    ///< index in the interior
+  uint32_t priority = 0;  ///< of a mirror
 
+  bool is_closed() const { return (flags() & kNodeClosed) != 0; }
   bool leads_outside() const { return room_from == 0 || room_to == 0; }
 };
 

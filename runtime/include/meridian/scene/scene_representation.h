@@ -95,8 +95,8 @@ class SceneRepresentation final : public Representation {
   /// Errors: bad_value (no archetype, no distance, not finite).
   Status describe_entity_now(const Entity& entity, const EntityLink& link, EntityDesc& out) const;
 
-  /// For DynamicComponents: descriptors of what is attached follow what it is attached to. A host that listens too calls
-  /// these from its own functions.
+  /// For DynamicComponents: descriptors of what is attached follow what it is attached to. A host that listens too
+  /// calls these from its own functions.
   EntityListener listener();
 
   SceneGraph& graph() const { return *config_.graph; }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// The world: entities come in, move and go; others ask what is where. It hands what is done to *representations*, each of
-/// which handles some classes of entities and some operations. The scene is the one that games have
+/// The world: entities come in, move and go; others ask what is where. It hands what is done to *representations*, each
+/// of which handles some classes of entities and some operations. The scene is the one that games have
 /// (scene/scene_representation.h); tests and tools add others.
 ///
 ///   SceneRepresentation scene;
@@ -52,7 +52,7 @@ class Representation {
  public:
   /// `types`: union of type_bit; `operations`: union of operation_bit.
   Representation(uint32_t types, uint32_t operations) : types_(types), operations_(operations) {}
-  virtual ~Representation() = default;
+  virtual ~Representation() { leave_world(); }
   Representation(const Representation&) = delete;
   Representation& operator=(const Representation&) = delete;
 
@@ -85,6 +85,8 @@ class Representation {
 
  private:
   friend class World;
+  /// The destructor is here, and not in the library, which has no RTTI: whoever derives from this may have it.
+  void leave_world();
   uint32_t types_, operations_;
   World* world_ = nullptr;
 };
@@ -139,7 +141,7 @@ class World {
 
   /// Requires: called once; a table (asserted; otherwise in_use, bad_value). Errors: out_of_memory, bad_value (extent).
   Status init(const WorldConfig& config, Allocator& allocator = default_allocator());
-  /// Representations are asked in the order in which they came. Requires: it outlives the world.
+  /// Representations are asked in the order in which they came. Either may end first.
   /// Errors: out_of_slots (kMaxRepresentations).
   Status add_representation(Representation& representation);
   /// Forgets one, and does nothing to what it holds.

@@ -65,8 +65,8 @@ Status search_visit(const Scene& scene, const EntityQuery& query, EntityVisitor 
                     SearchResult& result);
 
 /// The same in the tables that scenes are made of. These *add* to `result`, and store from out[result.stored] on, so
-/// that several scenes can be searched one after the other; SceneRepresentation::set_search takes the first. Nothing changes
-/// on an error.
+/// that several scenes can be searched one after the other; SceneRepresentation::set_search takes the first. Nothing
+/// changes on an error.
 /// Requires: result.stored <= out.size() (asserted; otherwise nothing is stored).
 Status search_scene(const ContainerTable& containers, const BoxHierarchy& hierarchy, const EntityQuery& query,
                     std::span<EntityHandle> out, SearchResult& result);

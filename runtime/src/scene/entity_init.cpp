@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "meridian/entity/entity_init.h"
+#include "meridian/scene/entity_init.h"
 
 #include <algorithm>
 
 #include "entity/finite_transform.h"
 #include "entity/placing.h"
+#include "entity/schema_flags.h"
 #include "meridian/entity/archetype.h"
 #include "meridian/entity/entity_hours.h"
 #include "meridian/entity/transform.h"
@@ -17,7 +18,6 @@ using schema::EntityFlags;
 
 constexpr uint32_t bit(EntityFlags flag) { return static_cast<uint32_t>(flag); }
 constexpr uint32_t bit(BaseFlag flag) { return static_cast<uint32_t>(flag); }
-constexpr bool has(uint32_t flags, EntityFlags flag) { return (flags & bit(flag)) != 0; }
 
 // One "and" takes over what an entity keeps of its definition's flags.
 static_assert(bit(BaseFlag::full_rotation) == bit(EntityFlags::allow_full_rotation));

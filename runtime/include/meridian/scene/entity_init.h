@@ -42,8 +42,9 @@ struct EntityInit {
 
 /// Sets all of an entity that its definition gives: place, distances, flags, where it is visible, tint, ambient
 /// occlusion; owned by OwnedBy::ipl. Class, handle, container, visibility by modules, the host's objects stay as they
-/// are. `archetype` may be null: the traits say all that is needed here. What is out of range is brought into it, and told once for each archetype: a tint of 64 and more, occlusion
-/// beyond a byte, a scale of 4 and more or below 0, "only in" and "not in" the same picture, where "not" wins.
+/// are. `archetype` may be null: the traits say all that is needed here. What is out of range is brought into it, and
+/// told once for each archetype: a tint of 64 and more, occlusion beyond a byte, a scale of 4 and more or below 0,
+/// "only in" and "not in" the same picture, where "not" wins.
 ///
 /// Returns made, odd_scale, or why there can be no such entity: bad_position, bad_rotation, bad_scale, bad_distance;
 /// the entity is then as it was, and telling is the caller's. The place of one inside an interior may become too large
