@@ -209,6 +209,7 @@ void Interior::place_nodes() {
     }
     portal(p)->corners = make_portal(corners, static_cast<uint32_t>(from.flags()), from.opacity());
   }
+  maps_->config_.scene->graph().note_moved_nodes();
 }
 
 /// All or nothing: what is half there would never be completed.
@@ -297,8 +298,8 @@ Status Interior::set_portal_closed(uint32_t index, bool closed) {
     return {StatusCode::in_use, "the scene is locked: close the portal after the unlock", 0};
   }
   constexpr auto kMayClose = static_cast<uint32_t>(schema::PortalFlags::hide_when_door_closed);
-  if ((at->corners.flags() & kMayClose) != 0) at->is_closed = closed;
-  return {};
+  if ((at->corners.flags() & kMayClose) == 0) return {};
+  return maps_->config_.scene->graph().set_closed(*at, closed);
 }
 
 // --- entities ------------------------------------------------------------------------------------------
@@ -471,19 +472,22 @@ void Interior::place_anew() {
 }
 
 /// Entities whose archetype is not what its name means go on with that.
-void Interior::take_archetypes() {
+bool Interior::take_archetypes() {
+  bool waits = false;
   for (uint32_t s = 0; node_ != nullptr && s <= set_count_; ++s) {
     if (!sets_[s].is_on) continue;
     for (uint32_t i = 0; i < sets_[s].count; ++i) {
       Entity* const entity = entities_[sets_[s].first + i];
       if (entity == nullptr || entity->archetype()->is_in_force()) continue;
       Archetype* const now = maps_->config_.archetypes->find(entity->archetype()->name());
+      waits |= now == nullptr;
       if (now == nullptr) continue;
       const EntityInit how{.outer = &instance_->transform(), .imap = map_->slot(), .map = map_->name()};
       detail::take_archetype(*entity, *sets_[s].definitions->Get(i), *now, how, maps_->config_.scene->hour());
       if (!entity->container().is_none()) (void)maps_->config_.scene->update(*entity);
     }
   }
+  return waits;
 }
 
 void Interior::restart() {

@@ -1,26 +1,22 @@
 // SPDX-License-Identifier: MIT
 // What happens to the contents of a map after they are loaded: shown and hidden, linked to a parent, placed anew, taken
-// away. How they come to be: map_load.cpp.
+// away. How they come to be: map_load.cpp; what becomes of their descriptors: map_blocks.cpp.
 #include "meridian/map/map_contents.h"
 
 #include "map/loading.h"
+#include "map/lod_sets.h"
 #include "map/resolve.h"
 #include "meridian/base/assert.h"
+#include "meridian/entity/entity_batch.h"
 #include "meridian/map/map_world.h"
 #include "resource/flat_vector.h"
 
 namespace meridian {
-namespace {
-
-/// Of an entity that somebody took out of the world, while blocks are made anew.
-constexpr ContainerTag kTakenOut = ContainerTag::in_retaining_list(kLightList + 1);
-
-}  // namespace
-
 Status MapContents::show() {
   if (is_shown_) return {};
   SceneGraph& graph = maps_->config_.scene->graph();
-  if (graph.is_locked()) return {StatusCode::in_use, "the scene is locked: show the map after the unlock", 0, name_};
+  if (is_loading()) return {StatusCode::in_use, "the map is loading: show it when it is done", 0, name_};
+  if (maps_->is_busy()) return {StatusCode::in_use, "the scene is locked: show the map after the unlock", 0, name_};
   if (node_ != nullptr) {
     if (const Status s = graph.append(*graph.root(), *node_); !s.ok()) return s;
   }
@@ -28,13 +24,17 @@ Status MapContents::show() {
     if (const Status s = i->show(); !s.ok()) return s;
   }
   is_shown_ = true;
+  maps_->add_occluders(*this);
+  maps_->lod_->shown(*this);
   return {};
 }
 
 Status MapContents::hide() {
   if (!is_shown_) return {};
   SceneGraph& graph = maps_->config_.scene->graph();
-  if (graph.is_locked()) return {StatusCode::in_use, "the scene is locked: hide the map after the unlock", 0, name_};
+  if (maps_->is_busy()) return {StatusCode::in_use, "the scene is locked: hide the map after the unlock", 0, name_};
+  maps_->lod_->hiding(*this);
+  maps_->remove_occluders(*this);
   for (Interior* i = first_interior_; i != nullptr; i = i->next_in_map_) (void)i->hide();
   if (node_ != nullptr) (void)graph.unlink(*node_);
   is_shown_ = false;
@@ -63,21 +63,37 @@ Entity* MapContents::lod_root(const Entity& entity) const {
   return root;
 }
 
-void MapContents::bind_to_parent(MapContents& parent) {
+LodPlace MapContents::lod_place(uint32_t index) const {
+  if (index >= entities_.size()) return {};
+  const EntityLink link = link_of(*map_, links_, index);
+  return meridian::lod_place(links_, lod_set_ids(), link.lod_set, link.is_parent);
+}
+
+void MapContents::join_parent(MapContents& parent) {
   parent_ = &parent;
   next_sibling_ = parent.first_child_;
   parent.first_child_ = this;
-  bool any_over = false;
-  for (Entity* const entity : entities_) {
-    if (entity == nullptr || !entity->lod().has_parent() || !entity->lod().has(LodFlag::parent_in_parent_map)) continue;
-    any_over |= bind(*entity, parent);
-  }
-  if (any_over) parent.check_children();
+}
+
+void MapContents::leave_parent() {
+  MapContents** link = &parent_->first_child_;
+  while (*link != this) link = &(*link)->next_sibling_;
+  *link = next_sibling_;
+  next_sibling_ = nullptr;
+  parent_ = nullptr;
 }
 
 Status MapContents::bind_parent(MapContents& parent) {
   MERIDIAN_ASSERT(parent_ == nullptr && &parent != this, "a map has one parent, which is not itself");
   if (parent_ != nullptr || &parent == this) return {StatusCode::in_use, "a map has one parent", 0, name_};
+  if (parent.is_loading()) {
+    return {StatusCode::in_use, "the parent map is loading; detail = its slot", parent.slot(), name_};
+  }
+  if (is_loading()) {
+    join_parent(parent);
+    set_stale();
+    return {};
+  }
   // Descriptors hold pivots and distances of the parents that were known when they were made.
   const WorldOrigin& origin = maps_->config_.world->origin();
   bool is_same = true;
@@ -92,11 +108,63 @@ Status MapContents::bind_parent(MapContents& parent) {
   if (!is_same && maps_->config_.scene->graph().is_locked()) {
     return {StatusCode::in_use, "the scene is locked: bind the parent after the unlock", 0, name_};
   }
-  bind_to_parent(parent);
-  return is_same ? Status{} : rebuild();
+  join_parent(parent);
+  if (!is_aside_ && bind_outside_links()) parent.check_children();
+  const Status built = is_same ? Status{} : rebuild();
+  if (!is_aside_) maps_->lod_->bound(*this);
+  return built;
+}
+
+/// Those that lead into the parent map. True: an entity of that has more children than it declares.
+bool MapContents::bind_outside_links() {
+  bool any_over = false;
+  for (Entity* const entity : entities_) {
+    if (entity == nullptr || !entity->lod().has_parent() || !entity->lod().has(LodFlag::parent_in_parent_map)) continue;
+    any_over |= bind(*entity, *parent_);
+  }
+  return any_over;
+}
+
+/// Another version comes into force. Requires: hidden.
+void MapContents::go_aside() {
+  is_aside_ = true;
+  unbind_links();
+}
+
+void MapContents::come_into_force() {
+  is_aside_ = false;
+  if (parent_ == nullptr) return;
+  if (bind_outside_links()) parent_->check_children();
+  maps_->lod_->bound(*this);
+}
+
+/// Its slot is another one.
+void MapContents::tell_slot() {
+  for (Entity* const entity : all()) {
+    if (entity != nullptr) entity->set_imap(slot_);
+  }
+  for (const Interior* i = first_interior_; i != nullptr; i = i->next_in_map_) {
+    for (Entity* const entity : i->entities_) {
+      if (entity != nullptr) entity->set_imap(slot_);
+    }
+  }
+  if (node_ != nullptr) node_->imap = slot_;
 }
 
 void MapContents::unbind_parent() {
+  if (parent_ == nullptr) return;
+  MapContents& parent = *parent_;
+  unbind_links();
+  leave_parent();
+  if (is_loading()) {
+    set_stale();
+  } else {
+    maps_->lod_->unbound(*this, parent);
+  }
+}
+
+/// Those that lead into the parent map.
+void MapContents::unbind_links() {
   if (parent_ == nullptr) return;
   for (Entity* const entity : entities_) {
     if (entity == nullptr || !entity->lod().has(LodFlag::parent_in_parent_map) || !entity->lod().has(LodFlag::bound))
@@ -108,11 +176,6 @@ void MapContents::unbind_parent() {
       entity->lod().set(LodFlag::bound, false);
     }
   }
-  MapContents** link = &parent_->first_child_;
-  while (*link != this) link = &(*link)->next_sibling_;
-  *link = next_sibling_;
-  next_sibling_ = nullptr;
-  parent_ = nullptr;
 }
 
 /// A parent that has more children than it declares was made for another map.
@@ -129,87 +192,37 @@ void MapContents::check_children() {
 
 // --- changes -------------------------------------------------------------------------------------------
 
-/// False for entities that were taken out of the world by themselves, even if they were put back since: then they stand
-/// among those of hosts.
-bool MapContents::is_in_blocks(const Entity& entity) const {
-  const ContainerTag tag = entity.container();
-  return tag.is_in_container() && maps_->config_.scene->graph().node_of(tag.container()) == node_;
-}
-
-/// Makes all descriptors anew, but for those of entities that were taken out. Without memory there are none, which is
-/// told: old ones would be wrong. Requires: not locked.
-Status MapContents::rebuild() {
-  if (node_ == nullptr) return {};
-  SceneGraph& graph = maps_->config_.scene->graph();
-  if (graph.is_locked()) return {StatusCode::in_use, "the scene is locked: rebuild after the unlock", 0, name_};
-  const bool has_blocks = node_->first_container() != kNoContainer;  // there are none if this failed before
-  for (Entity* const entity : entities_) {
-    if (entity == nullptr) continue;
-    if (is_in_blocks(*entity)) {
-      entity->set_container({});
-    } else if (has_blocks && entity->container().is_none()) {
-      entity->set_container(kTakenOut);
-    }
-  }
-  while (node_->first_container() != kNoContainer) (void)graph.destroy_container(node_->first_container());
-  used_cooked_ = false;
-  const Status built = build_blocks_anew();
-  for (Entity* const entity : entities_) {
-    if (entity == nullptr || entity->container().is_none() || is_in_blocks(*entity)) continue;
-    if (entity->container() == kTakenOut) {
-      entity->set_container({});
-    } else {
-      (void)maps_->config_.scene->update(*entity);
-    }
-  }
-  if (!built.ok()) {
-    log_message(LogLevel::error, name_, "map %s: its descriptors could not be built anew: %s", name_text(name_).text,
-                built.message);
-  }
-  return built;
-}
-
-/// By what archetypes and parents are now. Entities that are not there still count for the distances of their sets, as
-/// they did when the map was loaded.
-Status MapContents::build_blocks_anew() {
-  detail::TempBlock temp(*maps_->allocator_);
-  const auto plan_traits = temp.plan<const ArchetypeTraits*>(entities_.size());
-  const auto plan_parents = temp.plan<LodParent>(entities_.size());
-  if (const Status s = temp.take(); !s.ok()) return s;
-  const std::span<const ArchetypeTraits*> traits = temp.make(plan_traits);
-  const std::span<LodParent> parents = temp.make(plan_parents);
-  for (uint32_t i = 0; i < entities_.size(); ++i) {
-    const schema::EntityDef& e = *map_->entities()->Get(i);
-    const Archetype* const archetype = entities_[i] != nullptr
-                                           ? entities_[i]->archetype()
-                                           : maps_->config_.archetypes->find(NameHash{e.archetype_name()});
-    if (archetype != nullptr) traits[i] = &archetype->traits();
-    const bool is_elsewhere = e.parent_index() >= 0 && detail::has_flag(e, schema::EntityFlags::lod_in_parent);
-    if (is_elsewhere) parents[i] = lod_parent_of(i, parent_);
-  }
-  return build_blocks_now(traits, parents);
-}
-
 /// The world's origin moved.
 void MapContents::place_anew() {
+  if (is_loading()) return set_stale();
   const WorldOrigin& origin = maps_->config_.world->origin();
   for (uint32_t i = 0; i < entities_.size(); ++i) {
     if (entities_[i] != nullptr) move_to_origin(*entities_[i], *map_->entities()->Get(i), origin);
   }
+  for (uint32_t i = prop_list_count(); i < batch_count(); ++i) {
+    Vec3 half;
+    if (batches_[i] != nullptr) move_to_origin(*batches_[i], definition_of_batch(i, half), origin);
+  }
   (void)rebuild();
   for (Interior* i = first_interior_; i != nullptr; i = i->next_in_map_) i->place_anew();
+  if (!is_shown_) return;
+  maps_->remove_occluders(*this);
+  maps_->add_occluders(*this);
 }
 
-/// Entities whose archetype is not what its name means go on with that. Requires: not locked.
-void MapContents::take_archetypes() {
+/// Entities whose archetype is not what its name means go on with that. True: the name of some means nothing.
+/// Requires: not locked. While it loads, nothing: check_meaning() has seen to it.
+bool MapContents::take_archetypes() {
+  if (is_loading()) return false;
   const EntityClassRegistry& classes = maps_->config_.scene->classes();
   detail::Resolver resolver(*maps_->config_.archetypes, classes, nullptr);
   detail::ByOwner<schema::MloInstanceDef> instances(map_->mlo_instances());
-  bool any = false, any_interior = false;
+  bool any = false, any_interior = false, waits = false;
   for (uint32_t i = 0; i < entities_.size(); ++i) {
     Entity* const entity = entities_[i];
     if (entity == nullptr || entity->archetype()->is_in_force()) continue;
     const detail::Resolved now = resolver.find(entity->archetype()->name().value);
+    waits |= now.archetype == nullptr;
     if (now.archetype == nullptr) continue;
     const schema::EntityDef& e = *map_->entities()->Get(i);
     any = true;
@@ -226,9 +239,10 @@ void MapContents::take_archetypes() {
       entity->set_type(now.type);
     }
   }
+  any |= take_batch_archetypes(waits);
   if (any) (void)rebuild();
   if (any_interior) {
-    if (const Status s = make_interiors(); !s.ok()) {
+    if (const Status s = make_all_interiors(); !s.ok()) {
       log_message(LogLevel::error, name_, "map %s: not all interiors could be made: %s", name_text(name_).text,
                   s.message);
     }
@@ -236,18 +250,25 @@ void MapContents::take_archetypes() {
   for (Interior* i = first_interior_; i != nullptr; i = i->next_in_map_) {
     const InteriorArchetype* const interior = i->instance().archetype()->as<InteriorArchetype>();
     if (any_interior && (interior == nullptr || i->definition() != interior->definition())) i->restart();
-    i->take_archetypes();
+    waits |= i->take_archetypes();
     if (is_shown_) (void)i->show();
   }
+  return waits;
 }
 
 Status MapContents::destroy_entity(uint32_t index) {
   Entity* const entity = this->entity(index);
-  if (entity == nullptr) return {StatusCode::not_found, "no such entity of the map; detail = its index", index, name_};
+  const bool may_come = loading_ != nullptr && index < entity_count_ && !loading_->gone[index];
+  if (entity == nullptr && !may_come) {
+    return {StatusCode::not_found, "no such entity of the map; detail = its index", index, name_};
+  }
   SceneRepresentation& scene = *maps_->config_.scene;
   if (scene.graph().is_locked()) return {StatusCode::in_use, "the scene is locked: defer the destruction", 0, name_};
+  if (loading_ != nullptr) loading_->gone[index] = true;
+  if (entity == nullptr) return {};
   if (!entity->container().is_none()) (void)scene.remove(*entity);
   drop_entity(index);
+  maps_->lod_->left(*this, index);
   return {};
 }
 
@@ -267,7 +288,7 @@ void MapContents::drop_entity(uint32_t index) {
     interior->unload();
     maps_->interiors_.destroy(*interior);
   }
-  if (is_told_) maps_->config_.host.destroyed(entity);
+  if (is_told_of(index)) maps_->config_.host.destroyed(entity);
   if (Entity* const above = lod_parent(entity)) unbind_lod(entity.lod(), above->lod());
   if (entity.lod().bound_children > 0) unbind_children(index);
   maps_->config_.scene->table().put(group_, index, nullptr);
@@ -290,39 +311,53 @@ void MapContents::unbind_children(uint32_t index) {
   for (MapContents* child = first_child_; child != nullptr; child = child->next_sibling_) unbind(*child, true);
 }
 
-/// From any state that load() may leave.
-void MapContents::unload() {
+/// From any state that passes of a load may leave. What the map is linked to stays, and that it loads.
+void MapContents::take_back() {
   SceneGraph& graph = maps_->config_.scene->graph();
-  (void)hide();
-  while (first_child_ != nullptr) first_child_->unbind_parent();
-  unbind_parent();
+  unbind_links();
   while (first_interior_ != nullptr) {
     Interior* const interior = first_interior_;
     first_interior_ = interior->next_in_map_;
     interior->unload();
     maps_->interiors_.destroy(*interior);
   }
-  for (Entity* const entity : entities_) {
+  const std::span<Entity*> entities = all();
+  const size_t told = is_told_ ? entities.size() : loading_ != nullptr ? loading_->told : 0;
+  for (size_t i = 0; i < entities.size(); ++i) {
+    Entity* const entity = entities[i];
     if (entity == nullptr) continue;
     if (!entity->container().is_none() && !is_in_blocks(*entity)) (void)maps_->config_.scene->remove(*entity);
     entity->set_container({});
-    if (is_told_) maps_->config_.host.destroyed(*entity);
+    if (i < told) maps_->config_.host.destroyed(*entity);
   }
   if (node_ != nullptr) (void)graph.destroy(*node_);
   node_ = nullptr;
   if (group_) maps_->config_.scene->table().remove_group(group_);
   group_ = {};
   const EntityClassRegistry& classes = maps_->config_.scene->classes();
-  for (Entity*& entity : entities_) {
+  for (Entity*& entity : entities) {
     if (entity == nullptr) continue;
     classes.destroy(*entity);
     entity = nullptr;
   }
-  entities_ = {};
-  created_ = 0;
+  for (EntityBatch& data : batch_data_) data.~EntityBatch();
+  entities_ = batches_ = {};
+  batch_data_ = {};
+  created_ = batches_created_ = 0;
+  used_cooked_ = is_told_ = false;
   free_links();
   links_ = {};
+  lod_ids_ = lod_heads_ = lod_next_ = {};
   arrays_.free();
+}
+
+/// From any state that begin() and step() may leave.
+void MapContents::unload() {
+  (void)hide();
+  while (first_child_ != nullptr) first_child_->unbind_parent();
+  take_back();
+  if (parent_ != nullptr) leave_parent();
+  if (loading_ != nullptr) end_loading();
 }
 
 }  // namespace meridian

@@ -1,404 +1,207 @@
 // SPDX-License-Identifier: MIT
-// From an opened map to entities and blocks. What the contents do later: map_contents.cpp.
+// How a load goes on from step to step, begins anew, and ends. What the passes do: map_load_steps.cpp, map_blocks.cpp.
 #include <algorithm>
-#include <cinttypes>
 #include <cstring>
 
-#include "map/extension_type.h"
 #include "map/loading.h"
-#include "map/resolve.h"
+#include "map/lod_sets.h"
 #include "meridian/base/assert.h"
-#include "meridian/entity/dynamic_component.h"
-#include "meridian/entity/entity_hours.h"
 #include "meridian/map/map_world.h"
-#include "resource/flat_vector.h"
+#include "meridian/schemas/ityp_generated.h"
 
 namespace meridian {
-namespace {
 
-using detail::has_flag;
-using schema::EntityFlags;
+using detail::size_of;
 
-using Instances = detail::ByOwner<schema::MloInstanceDef>;
-
-const char* reason(DescStatus status) {
-  switch (status) {
-    case DescStatus::bad_position:
-      return "its position is not finite";
-    case DescStatus::bad_rotation:
-      return "its rotation is zero or not finite";
-    case DescStatus::bad_scale:
-      return "its scale is zero or not finite";
-    case DescStatus::bad_distance:
-      return "it has no draw distance above 1 m";
-    case DescStatus::bad_bounds:
-      return "its box is not finite";
-    default:
-      return "it cannot be made";
-  }
-}
-
-}  // namespace
-
-Status MapContents::find_archetypes(Loading& in) {
-  const uint32_t n = in.count;
-  detail::Resolver resolver(*maps_->config_.archetypes, maps_->config_.scene->classes(), &in.placement.dependencies);
-  Instances instances(map_->mlo_instances());
-  for (uint32_t i = 0; i < n; ++i) {
-    const schema::EntityDef& e = *map_->entities()->Get(i);
-    const detail::Resolved found = resolver.find(e.archetype_name());
-    in.archetypes[i] = found.archetype;
-    in.types[i] = Loading::kNotMade;
-    if (e.parent_index() >= 0 && has_flag(e, EntityFlags::lod_in_parent)) {
-      in.parents[i] = lod_parent_of(i, in.placement.parent);
-    }
-    const bool is_instance = instances.next(i) != nullptr;
-    if (found.archetype == nullptr) {
-      in.traits[i] = nullptr;
-      ++maps_->statistics_.missing_archetype;
-      if (maps_->missing_.first(e.archetype_name())) {
-        log_message(LogLevel::warning, NameHash{e.archetype_name()},
-                    "map %s: archetype %s is in none of its %zu type files: entity %u is left out",
-                    name_text(name_).text, name_text(NameHash{e.archetype_name()}).text,
-                    in.placement.dependencies.size(), i);
-      }
-      continue;
-    }
-    in.traits[i] = &found.archetype->traits();
-    const bool is_wanted = static_cast<uint32_t>(e.priority_level()) <= in.placement.priority_cap ||
-                           has_flag(e, EntityFlags::is_static) || is_instance ||
-                           found.type == EntityClass::interior_instance;
-    if (!is_wanted) {
-      ++maps_->statistics_.above_cap;
-      continue;
-    }
-    in.types[i] = static_cast<uint8_t>(found.type);
-    ++in.counts[static_cast<unsigned>(found.type)];
-    in.has_interiors |= found.archetype->form() == ArchetypeForm::interior;
-    in.host_fills |= found.type != found.archetype->traits().entity_class;
-  }
-  const EntityClassRegistry& classes = maps_->config_.scene->classes();
-  for (unsigned type = 0; type < kMaxEntityClasses; ++type) {
-    const bool fills = in.counts[type] > 0 && classes.info(static_cast<EntityClass>(type)).desc.fill != nullptr;
-    in.host_fills = in.host_fills || fills;
-  }
-  const MapDescInput desc_input{map_, in.traits, in.parents};
-  const bool is_moved = !(maps_->config_.world->origin() == WorldOrigin{});
-  in.use_cooked =
-      n > 0 && !in.host_fills && !is_moved && cooked_blocks_match(*map_, descriptor_fingerprint(desc_input));
-  if (n > 0 && !in.use_cooked && map_->cooked() != nullptr && !in.host_fills && !is_moved &&
-      maps_->rebuilt_.first(name_.value)) {
-    log_message(LogLevel::info, name_,
-                "map %s: archetypes or LOD parents have changed since it was linked: its blocks are built anew",
-                name_text(name_).text);
-  }
-  return {};
-}
-
-void MapContents::make_entities(Loading& in) {
-  const EntityClassRegistry& classes = maps_->config_.scene->classes();
-  const WorldOrigin& origin = maps_->config_.world->origin();
-  const bool is_moved = !(origin == WorldOrigin{});
-  const uint32_t hour = maps_->config_.scene->hour();
-  Instances instances(map_->mlo_instances());
-  EntityInit how{.imap = slot_, .map = name_, .messages = &maps_->said_};
-  for (uint32_t i = 0; i < in.count; ++i) {
-    const bool is_instance = instances.next(i) != nullptr;
-    if (in.types[i] == Loading::kNotMade) continue;
-    const auto type = static_cast<EntityClass>(in.types[i]);
-    const schema::EntityDef& e = *map_->entities()->Get(i);
-    Entity* const entity = arrays_.make(classes, type);
-    how.is_interior = is_instance;
-    how.has_lod_set = e.parent_index() >= 0;
-    const DescStatus made = init_entity(*entity, e, *in.traits[i], in.archetypes[i], how);
-    if (!is_made(made)) {
-      classes.destroy(*entity);
-      arrays_.unmake(type);
-      in.types[i] = Loading::kNotMade;
-      tell_bad(i, made);
-      continue;
-    }
-    if (is_moved) move_to_origin(*entity, e, origin);
-    if (in.traits[i]->is_timed) {
-      const TimeArchetype* const timed = in.archetypes[i]->as<TimeArchetype>();
-      (void)set_hour(*entity, true, timed != nullptr ? timed->hours() : kAllHours, hour);
-    }
-    if (in.archetypes[i]->has_spawn_points()) entity->set_flags(BaseFlag::spawn_points);
-    entities_[i] = entity;
-    ++created_;
-  }
-}
-
-void MapContents::tell_bad(uint32_t index, DescStatus why) {
-  ++maps_->statistics_.bad_definition;
-  const NameHash archetype{map_->entities()->Get(index)->archetype_name()};
-  if (!maps_->bad_.first(archetype.value ^ static_cast<uint32_t>(why))) return;
-  log_message(LogLevel::warning, archetype, "map %s: entity %u (%s) is left out: %s", name_text(name_).text, index,
-              name_text(archetype).text, reason(why));
-}
-
-/// Positions of map data count from where the origin was at first.
-void MapContents::move_to_origin(Entity& entity, const schema::EntityDef& e, const WorldOrigin& origin) {
-  if (attached_to(entity) != nullptr) return;  // it moves with that
-  Transform to = entity.transform();
-  const Vec3 at = moved(Vec3{e.position().x(), e.position().y(), e.position().z()}, origin);
-  to.position = {at.x, at.y, at.z, to.position.w};
-  place(entity, to);
-}
-
-// --- blocks --------------------------------------------------------------------------------------------
-
-Status MapContents::make_blocks(Loading& in) {
-  if (created_ == 0) return {};
-  SceneGraph& graph = maps_->config_.scene->graph();
-  node_ = graph.create_streamed();
-  if (node_ == nullptr)
-    return {StatusCode::out_of_slots, "no node for a map is free", graph.capacities().streamed_nodes};
-  node_->imap = slot_;
-  graph.set_node_flag(*node_, kNodeHd, (static_cast<uint32_t>(map_->content_flags()) & 1u) != 0);
-  used_cooked_ = in.use_cooked;
-  if (!in.use_cooked) {
-    ++maps_->statistics_.blocks_built;
-    return build_blocks_now(in.traits, in.parents);
-  }
-  ++maps_->statistics_.blocks_copied;
-  const CookedView view = cooked_view(*map_);
-  links_ = view.links;
-  if (const Status s = graph.add_blocks(*node_, {view.containers, view.sub_blocks, view.lanes, links_, group_});
-      !s.ok()) {
-    return s;
-  }
-  tag_entities();
-  return {};
-}
-
-/// Makes descriptors of the entities as they stand, and blocks of those.
-Status MapContents::build_blocks_now(std::span<const ArchetypeTraits* const> traits,
-                                     std::span<const LodParent> parents) {
-  const auto n = static_cast<uint32_t>(entities_.size());
-  Allocator& allocator = *maps_->allocator_;
-  free_links();
-  links_ = {};
-  if (const size_t bound = lod_link_bound(*map_); bound > 0) {
-    auto* const rows = static_cast<LodLinkRow*>(allocator.allocate(bound * sizeof(LodLinkRow), alignof(LodLinkRow)));
-    if (rows == nullptr) return {StatusCode::out_of_memory, "no memory for LOD links; detail = rows", bound};
-    own_links_ = {rows, bound};
-    const Result<uint32_t> used = link_map({map_, traits, parents}, own_links_);
-    if (!used.ok()) return used.status();
-    const WorldOrigin& o = maps_->config_.world->origin();
-    for (LodLinkRow& row : own_links_.first(used.value())) {
-      row.pivot = moved(row.pivot, o);
-    }
-    links_ = own_links_.first(used.value());
-  }
-  const BlockCounts counts = block_counts(n);
-  detail::TempBlock temp(allocator);
-  const auto plan_descs = temp.plan<EntityDesc>(n);
-  const auto plan_scratch = temp.plan<std::byte>(counts.scratch_bytes),
-             plan_lanes = temp.plan<std::byte>(counts.lane_bytes);
-  const auto plan_containers = temp.plan<DescContainer>(counts.containers);
-  const auto plan_sub_blocks = temp.plan<DescBounds>(counts.sub_blocks);
-  const auto plan_slots = temp.plan<uint32_t>(n);
-  if (const Status s = temp.take(); !s.ok()) return s;
-  const std::span<EntityDesc> descs = temp.make(plan_descs);
-  for (uint32_t i = 0; i < n; ++i) {
-    descs[i].handle = i;
-    if (entities_[i] == nullptr || !entities_[i]->container().is_none()) continue;
-    EntityDesc desc;
-    const Status made = maps_->config_.scene->describe_entity_now(*entities_[i], link_of(*map_, links_, i), desc);
-    if (!made.ok()) continue;  // never visible; tag_entities takes the entity out
-    descs[i] = desc;
-    descs[i].handle = i;
-  }
-  const BlockSpans blocks{temp.make(plan_containers), temp.make(plan_sub_blocks), temp.raw(plan_lanes),
-                          temp.raw(plan_slots)};
-  build_blocks(descs, temp.raw(plan_scratch), blocks);
-  const Status added = maps_->config_.scene->graph().add_blocks(
-      *node_, {blocks.containers, blocks.sub_blocks, blocks.lanes, links_, group_});
-  if (added.ok()) tag_entities();
-  return added;
-}
-
-void MapContents::free_links() {
-  if (!own_links_.empty()) {
-    maps_->allocator_->deallocate(own_links_.data(), own_links_.size_bytes(), alignof(LodLinkRow));
-  }
-  own_links_ = {};
-}
-
-/// Tells entities where their descriptors are, and descriptors what blocks do not hold: hours, spawn points, what is
-/// hidden. Entities and descriptors that have no other half are taken out.
-void MapContents::tag_entities() {
-  constexpr uint32_t kAhead = 8;  // blocks are in the order of a curve, entities in that of the file
-  SceneGraph& graph = maps_->config_.scene->graph();
-  bool any_spawn_points = false;
-  for (uint32_t c = node_->first_container(); c != kNoContainer;) {
-    const uint32_t next = graph.next_container(c);
-    const ContainerView& view = graph.containers().views[c];
-    const DescLanes lanes = desc_lanes(view);
-    const uint32_t slots = view.slots;
-    for (uint32_t slot = 0; slot < slots; ++slot) {
-      const uint32_t index = lanes.entity[slot];
-      if (index >= entities_.size()) continue;
-      if (slot + kAhead < slots && lanes.entity[slot + kAhead] < entities_.size()) {
-        const Entity* const soon = entities_[lanes.entity[slot + kAhead]];
-        if (soon != nullptr) __builtin_prefetch(&soon->lod());
-      }
-      Entity* const entity = entities_[index];
-      if (entity == nullptr) {
-        if (lanes.distance[slot] != 0) (void)graph.erase({c, slot});
-        continue;
-      }
-      if (lanes.distance[slot] == 0) {
-        if (!entity->container().is_none()) continue;  // it stands elsewhere
-        tell_bad(index, entity->lod().distance == 0 ? DescStatus::bad_distance : DescStatus::bad_bounds);
-        drop_entity(index);
-        continue;
-      }
-      entity->set_container(ContainerTag::in_container(c, slot));
-      uint16_t off = 0, on = 0;
-      if ((lanes.flags[slot] & kDescTimed) != 0 && entity->has(BaseFlag::off_hours)) off |= kDescActive;
-      if (entity->has(BaseFlag::spawn_points)) on |= kDescSpawnPoints;
-      if (!entity->is_visible()) on |= kDescHidden;  // the host may have hidden it when it was told of it
-      any_spawn_points = any_spawn_points || (on & kDescSpawnPoints) != 0;
-      if ((off | on) != 0) (void)graph.set_flags({c, slot}, static_cast<uint16_t>(off | on), on);
-    }
-    c = next;
-  }
-  if (any_spawn_points) graph.set_node_flag(*node_, kNodeSpawnPoints, true);
-}
-
-// --- links and extensions ------------------------------------------------------------------------------
-
-void detail::add_extensions(const MapWorldConfig& config, ImapSlot slot, const ExtensionDefs* definitions,
-                            std::span<Entity* const> entities) {
-  if (definitions == nullptr) return;
-  for (const schema::Extension* definition : *definitions) {
-    Entity* const entity = definition->owner() < entities.size() ? entities[definition->owner()] : nullptr;
-    if (entity == nullptr) continue;
-    const auto kind = definition->definition_type();
-    if (kind == schema::ExtensionDef::SpawnPointDef || kind == schema::ExtensionDef::SpawnPointOverrideDef) {
-      entity->set_flags(BaseFlag::spawn_points);
-    }
-    if (config.extensions == nullptr) continue;
-    Extension* const made = config.extensions->create(detail::extension_structure(*definition), slot);
-    if (made == nullptr) continue;  // the registry said why
-    if (config.read_extension.read != nullptr) {
-      config.read_extension.read(config.read_extension.user, *made, *entity, *definition);
-    }
-    entity->extensions().add(*made);
-  }
-}
-
-void MapContents::bind_inside() {
-  bool any_over = false;
-  for (Entity* const entity : entities_) {
-    if (entity == nullptr || !entity->lod().has_parent() || entity->lod().has(LodFlag::parent_in_parent_map)) continue;
-    any_over |= bind(*entity, *this);
-  }
-  if (any_over) check_children();
-}
-
-/// Binds an entity to its LOD parent, if that is there. True: the parent now has more children than it declares.
-bool MapContents::bind(Entity& child, const MapContents& in) {
-  const auto index = static_cast<uint32_t>(child.lod().parent);
-  Entity* const parent = in.entity(index);
-  if (parent == nullptr || parent == &child || !bind_lod(child.lod(), parent->lod())) return false;
-  return parent->lod().bound_children > in.map_->entities()->Get(index)->num_children();
-}
-
-/// Pivot and distance of the set in which an entity of this map is a child, its parent being in `parent`.
-LodParent MapContents::lod_parent_of(uint32_t entity, const MapContents* parent) const {
-  const schema::EntityDef& e = *map_->entities()->Get(entity);
-  const auto index = static_cast<uint32_t>(e.parent_index());
-  if (parent == nullptr) {
-    // Not there: what the linker saw is as good as any.
-    if (map_->cooked() == nullptr || map_->cooked()->layout_version() != kCookedLayoutVersion) return {};
-    const LodLinkRow* const row = find_link(cooked_view(*map_).links, true, index);
-    return row != nullptr ? LodParent{row->pivot, row->distance} : LodParent{};
-  }
-  if (index >= parent->entities_.size()) return {};  // the set is there even where its parent was left out
-  const LodLinkRow* const row = find_link(parent->links_, false, index);
-  if (row == nullptr) return {};
-  const schema::Vec3& at = parent->map_->entities()->Get(index)->position();
-  return {{at.x(), at.y(), at.z()}, row->distance};
-}
-
-// --- everything ----------------------------------------------------------------------------------------
-
-Status MapContents::load(MapWorld& maps, const Resource& resource, const MapPlacement& placement) {
+Status MapContents::begin(MapWorld& maps, const Resource& resource, const MapPlacement& placement) {
   maps_ = &maps;
   map_ = resource.root<schema::MapData>();
   slot_ = placement.slot;
   name_ = placement.name.value != 0 ? placement.name : NameHash{map_->name()};
-  Loading in{placement, detail::size_of(map_->entities())};
+  entity_count_ = size_of(map_->entities());
+  priority_cap_ = placement.priority_cap;
+  is_aside_ = placement.aside;
+  const MapParts lists = parts();
+  const uint32_t n = entity_count_, lists_count = lists.prop_list_count() + lists.grass_batch_count();
+  // Blocks are copied where the linker made them for a world that did not move; most of the time they are right.
+  const bool may_copy = map_->cooked() != nullptr && maps.config_.world->origin() == WorldOrigin{};
+  const uint32_t built = may_copy ? lists_count : std::max(n, lists_count);
   detail::TempBlock temp(*maps.allocator_);
-  const auto plan_archetypes = temp.plan<Archetype*>(in.count);
-  const auto plan_traits = temp.plan<const ArchetypeTraits*>(in.count);
-  const auto plan_types = temp.plan<uint8_t>(in.count);
-  const auto plan_parents = temp.plan<LodParent>(in.count);
+  const auto plan_loading = temp.plan<Loading>(1);
+  const auto plan_archetypes = temp.plan<Archetype*>(n);
+  const auto plan_traits = temp.plan<const ArchetypeTraits*>(n);
+  const auto plan_types = temp.plan<uint8_t>(n);
+  const auto plan_gone = temp.plan<bool>(n), plan_published = temp.plan<bool>(placement.dependencies.size());
+  const auto plan_parents = temp.plan<LodParent>(n);
+  const auto plan_dependencies = temp.plan<ItypSlot>(placement.dependencies.size());
+  const auto plan_build = detail::BlockMemory::plan(temp, built);
   if (const Status s = temp.take(); !s.ok()) return s;
+  Loading& in = *::new (static_cast<void*>(temp.raw(plan_loading).data()))
+                    Loading(*maps.config_.archetypes, maps.config_.scene->classes());
+  in.count = n;
+  in.priority_cap = placement.priority_cap;
   in.archetypes = temp.raw(plan_archetypes);
   in.traits = temp.raw(plan_traits);
   in.types = temp.raw(plan_types);
-  in.parents = temp.make(plan_parents);
-  if (const Status s = find_archetypes(in); !s.ok()) return s;
+  in.gone = temp.make(plan_gone);
+  in.parents = temp.raw(plan_parents);
+  in.published = temp.raw(plan_published);
+  const std::span<ItypSlot> dependencies = temp.raw(plan_dependencies);
+  std::copy(placement.dependencies.begin(), placement.dependencies.end(), dependencies.begin());
+  in.dependencies = in.own_dependencies = dependencies;
+  in.build = detail::BlockMemory::of(temp, plan_build);
+  in.build_most = built;
+  in.memory = temp.release();
+  in.next = maps.first_loading_;
+  loading_ = &in;
+  maps.first_loading_ = this;
+  if (placement.parent != nullptr) join_parent(*placement.parent);
+  return begin_anew();
+}
 
-  const EntityClassRegistry& classes = maps.config_.scene->classes();
-  if (const Status s = arrays_.init(classes, in.counts, in.count * sizeof(void*), *maps.allocator_); !s.ok()) return s;
-  entities_ = {reinterpret_cast<Entity**>(arrays_.extra().data()), in.count};
-  std::fill(entities_.begin(), entities_.end(), nullptr);
-  make_entities(in);
-  group_ = maps.config_.scene->table().add_group(entities_, name_);
-  if (!group_) return {StatusCode::out_of_slots, "no group of entities is free; detail = entities", in.count, name_};
-  detail::add_extensions(maps.config_, slot_, map_->entity_extensions(), entities_);
-  if (const Status s = make_blocks(in); !s.ok()) return s;
-  is_told_ = true;
-  if (maps.config_.host.on_create != nullptr) {
-    for (Entity* const entity : entities_) {
-      if (entity == nullptr) continue;
-      maps.config_.host.created(*entity);
-      if (!entity->is_visible()) (void)maps.config_.scene->update(*entity);
-    }
+/// Takes back what was made and starts with the first pass.
+/// Errors: in_use (locked: what was made may have come to stand in the world).
+Status MapContents::begin_anew() {
+  Loading& in = *loading_;
+  if (group_ || !entities_.empty()) {
+    const Status locked{StatusCode::in_use, "the scene is locked: the load begins anew after the unlock", 0, name_};
+    const SceneGraph& graph = maps_->config_.scene->graph();
+    if (graph.is_locked()) return locked;
+    if (is_any_told()) maps_->tell_leaving(*this);
+    if (graph.is_locked()) return locked;
+    take_back();
   }
-  maps.statistics_.created += created_;
-  bind_inside();
-  if (placement.parent != nullptr) bind_to_parent(*placement.parent);
-  if (in.has_interiors) {
-    if (const Status s = make_interiors(); !s.ok()) return s;
+  if (in.pass > 0 || in.at > 0) ++maps_->statistics_.restarts;
+  in.pass = 0;
+  in.at = 0;
+  in.is_stale = in.hours_differ = in.any_over = false;
+  in.told = 0;
+  in.said = {};
+  in.instances = Loading::Instances(map_->mlo_instances());
+  in.resolver.forget();
+  in.names.clear();
+  std::fill(std::begin(in.counts), std::end(in.counts), 0u);
+  in.has_interiors = in.host_fills = in.may_use_cooked = in.use_cooked = in.builds = false;
+  in.fingerprint = kFingerprintStart;
+  in.blocks = {};
+  in.hour = maps_->config_.scene->hour();
+  for (size_t i = 0; i < in.dependencies.size(); ++i) {
+    in.published[i] = maps_->config_.archetypes->is_published(in.dependencies[i]);
   }
-  if (placement.postponed) return {};
-  if (!maps.config_.world->is_locked()) return show();
-  const auto show_it = [](World&, void* self, uint64_t slot) {
-    MapContents* const at = static_cast<MapWorld*>(self)->find(static_cast<ImapSlot>(slot));
-    if (at != nullptr) (void)at->show();
+  return {};
+}
+
+Status MapContents::step(uint32_t max_entities, MapLoadProgress& out) {
+  using Pass = Status (MapContents::*)(Loading&);
+  static constexpr Pass kPasses[] = {
+      &MapContents::find_archetypes,     &MapContents::check_cooked,   &MapContents::take_arrays,
+      &MapContents::make_entities,       &MapContents::make_batches,   &MapContents::make_extensions,
+      &MapContents::make_node,           &MapContents::link_entities,  &MapContents::describe_entities,
+      &MapContents::build_entity_blocks, &MapContents::place_blocks,   &MapContents::place_batch_blocks,
+      &MapContents::tag_containers,      &MapContents::bind_inside,    &MapContents::bind_outside,
+      &MapContents::tell_host,           &MapContents::make_interiors,
   };
-  (void)maps.config_.world->defer(call_change(show_it, &maps, slot_));  // if no more fit, the log says so
-  return {};
-}
-
-/// Of all entities that stand for one and have none yet.
-Status MapContents::make_interiors() {
-  Instances instances(map_->mlo_instances());
-  Interior* last = first_interior_;
-  while (last != nullptr && last->next_in_map_ != nullptr) last = last->next_in_map_;
-  for (uint32_t i = 0; i < entities_.size(); ++i) {
-    const schema::MloInstanceDef* const more = instances.next(i);
-    Entity* const entity = entities_[i];
-    if (entity == nullptr || entity->archetype()->as<InteriorArchetype>() == nullptr) continue;
-    if (interior_of(*entity) != nullptr) continue;
-    Interior* const interior = maps_->interiors_.create();
-    if (interior == nullptr) {
-      return {StatusCode::out_of_slots, "no interior is free; detail = most", maps_->interiors_.capacity(), name_};
-    }
-    (last != nullptr ? last->next_in_map_ : first_interior_) = interior;
-    last = interior;
-    if (const Status s = interior->load(*maps_, *this, *entity, more); !s.ok()) return s;
+  Loading& in = *loading_;
+  in.budget = in.left = max_entities;
+  for (size_t i = 0; i < in.dependencies.size(); ++i) {
+    // What a file that is hidden defines becomes available without any name meaning something else.
+    if (in.published[i] != maps_->config_.archetypes->is_published(in.dependencies[i])) set_stale();
   }
+  in.hours_differ |= in.hour != maps_->config_.scene->hour();
+  while (in.pass < std::size(kPasses)) {
+    if (in.is_stale) {
+      if (const Status s = begin_anew(); !s.ok()) return s;
+    }
+    in.is_over = false;
+    const Pass pass = kPasses[in.pass];  // by itself: GCC 12's sanitizers misread the index inside of the call
+    if (const Status s = (this->*pass)(in); !s.ok()) return s;
+    if (in.is_stale) continue;
+    out.handled = in.budget - in.left;
+    if (!in.is_over) return {};
+    ++in.pass;
+    in.at = 0;
+    in.instances = Loading::Instances(map_->mlo_instances());
+  }
+  out.done = true;
+  end_loading();
+  if (parent_ != nullptr && !is_aside_) maps_->lod_->bound(*this);
   return {};
 }
 
-Result<MapContents*> load_map_data(MapWorld& maps, const Resource& resource, const MapPlacement& placement) {
+void MapContents::end_loading() {
+  Loading& in = *loading_;
+  MapStatistics& all = maps_->statistics_;
+  all.missing_archetype += in.said.missing_archetype;
+  all.above_cap += in.said.above_cap;
+  all.bad_definition += in.said.bad_definition;
+  all.blocks_copied += in.said.blocks_copied;
+  all.blocks_built += in.said.blocks_built;
+  MapContents** link = &maps_->first_loading_;
+  while (*link != this) link = &(*link)->loading_->next;
+  *link = in.next;
+  const std::span<std::byte> memory = in.memory, more = in.more_memory;
+  in.~Loading();
+  loading_ = nullptr;
+  detail::TempBlock::free(*maps_->allocator_, more);
+  detail::TempBlock::free(*maps_->allocator_, memory);
+}
+
+MapStatistics& MapContents::statistics() { return loading_ != nullptr ? loading_->said : maps_->statistics_; }
+
+// --- what happens between steps ------------------------------------------------------------------------
+
+/// What was made so far does not hold any more.
+void MapContents::set_stale() {
+  if (loading_->pass > 0 || loading_->at > 0) loading_->is_stale = true;
+}
+
+/// A type file that it depends on has another slot.
+void MapContents::move_dependency(ItypSlot from, ItypSlot to) {
+  Loading& in = *loading_;
+  for (ItypSlot& on : in.own_dependencies) {
+    if (on != from) continue;
+    on = to;
+    set_stale();
+  }
+}
+
+/// A name means another archetype now. Pointers to the old one are not looked at again, but by entities, which hold it.
+void MapContents::check_meaning(NameHash name) {
+  if (!loading_->is_stale && uses_name(name)) set_stale();
+}
+
+bool MapContents::uses_name(NameHash name) const {
+  const auto is_among = [&](const auto* definitions) {
+    for (uint32_t i = 0; i < size_of(definitions); ++i) {
+      if (definitions->Get(i)->archetype_name() == name.value) return true;
+    }
+    return false;
+  };
+  if (loading_->names.may_have(name.value)) {
+    const bool is_ours = is_among(map_->entities()) ||
+                         (map_->instanced_data() != nullptr && is_among(map_->instanced_data()->grass_instance_list()));
+    if (is_ours) return true;
+  }
+  for (const Interior* i = first_interior_; i != nullptr; i = i->next_in_map_) {
+    const schema::MloArchetypeDef* const definition = i->definition();
+    if (definition == nullptr) continue;
+    if (is_among(definition->entities())) return true;
+    for (uint32_t s = 0; s < size_of(definition->entity_sets()); ++s) {
+      if (is_among(definition->entity_sets()->Get(s)->entities())) return true;
+    }
+  }
+  return false;
+}
+
+bool MapContents::is_told_of(uint32_t index) const {
+  return is_told_ || (loading_ != nullptr && index < loading_->told);
+}
+
+bool MapContents::is_any_told() const { return is_told_ || (loading_ != nullptr && loading_->told > 0); }
+
+// --- for everybody -------------------------------------------------------------------------------------
+
+Result<MapContents*> begin_map_load(MapWorld& maps, const Resource& resource, const MapPlacement& placement) {
   if (resource.kind() != kind_of("IMAP")) {
     return Status{StatusCode::wrong_kind, "not a map; detail = its kind", resource.kind(), placement.name};
   }
@@ -406,24 +209,75 @@ Result<MapContents*> load_map_data(MapWorld& maps, const Resource& resource, con
     return Status{StatusCode::in_use, "a map is loaded in this slot; detail = the slot", placement.slot,
                   placement.name};
   }
+  if (placement.parent != nullptr && placement.parent->is_loading()) {
+    return Status{StatusCode::in_use, "the parent map is loading; detail = its slot", placement.parent->slot(),
+                  placement.name};
+  }
   maps.refresh_archetypes();  // if there was no room to defer that
   MapContents* const contents = maps.contents_.create();
   if (contents == nullptr) {
     return Status{StatusCode::out_of_slots, "too many maps are loaded; detail = most", maps.contents_.capacity()};
   }
-  const Status loaded = contents->load(maps, resource, placement);
-  if (loaded.ok()) return contents;
-  contents->unload();
-  maps.contents_.destroy(*contents);
-  return loaded;
+  const Status begun = contents->begin(maps, resource, placement);
+  if (begun.ok()) return contents;
+  maps.destroy(*contents);
+  return begun;
+}
+
+Result<MapLoadProgress> step_map_load(MapWorld& maps, MapContents& contents, uint32_t max_entities) {
+  MERIDIAN_ASSERT(max_entities > 0, "a step handles an entity at least");
+  if (!contents.is_loading()) return MapLoadProgress{0, true};
+  MapContents::Loading& in = *contents.loading_;
+  MERIDIAN_ASSERT(!in.is_stepping, "a map is not loaded from inside its own load");
+  if (in.is_stepping) return Status{StatusCode::in_use, "the map is being loaded", 0, contents.name()};
+  in.is_stepping = true;
+  MapLoadProgress progress;
+  const Status stepped = contents.step(max_entities > 0 ? max_entities : 1, progress);
+  if (!progress.done) in.is_stepping = false;
+  if (stepped.ok()) return progress;
+  if (stepped.code == StatusCode::in_use) return stepped;
+  if (contents.is_any_told()) maps.tell_leaving(contents);
+  maps.destroy(contents);
+  return stepped;
+}
+
+Result<MapContents*> load_map_data(MapWorld& maps, const Resource& resource, const MapPlacement& placement) {
+  const Result<MapContents*> begun = begin_map_load(maps, resource, placement);
+  if (!begun.ok()) return begun;
+  MapContents& contents = *begun.value();
+  const Result<MapLoadProgress> loaded = step_map_load(maps, contents, UINT32_MAX);
+  if (!loaded.ok()) {
+    // It had to begin anew while the world was locked: only hooks can bring that about.
+    if (loaded.status().code == StatusCode::in_use) maps.destroy(contents);
+    return loaded.status();
+  }
+  if (placement.postponed) return &contents;
+  Status shown;
+  if (!maps.config_.world->is_locked()) {
+    shown = contents.show();
+  } else {
+    const auto show_it = [](World&, void* self, uint64_t slot) {
+      MapContents* const at = static_cast<MapWorld*>(self)->find(static_cast<ImapSlot>(slot));
+      if (at != nullptr) (void)at->show();
+    };
+    // If no more fit, the log says so.
+    (void)maps.config_.world->defer(call_change(show_it, &maps, placement.slot));
+  }
+  if (shown.ok()) return &contents;
+  maps.tell_leaving(contents);
+  maps.destroy(contents);
+  return shown;
 }
 
 Status unload_map_data(MapWorld& maps, MapContents& contents) {
-  if (maps.config_.scene->graph().is_locked()) {
-    return {StatusCode::in_use, "the scene is locked: unload after the unlock", 0, contents.name()};
-  }
-  contents.unload();
-  maps.contents_.destroy(contents);
+  const bool is_busy = contents.is_leaving_ || (contents.is_loading() && contents.loading_->is_stepping);
+  MERIDIAN_ASSERT(!is_busy, "a map is not unloaded from inside its own load or unload");
+  if (is_busy) return {StatusCode::in_use, "the map is being loaded or unloaded", 0, contents.name()};
+  const Status locked{StatusCode::in_use, "the scene is locked: unload after the unlock", 0, contents.name()};
+  if (maps.is_busy()) return locked;
+  if (contents.is_any_told() && !contents.is_given_up_) maps.tell_leaving(contents);
+  if (maps.is_busy()) return locked;
+  maps.destroy(contents);
   return {};
 }
 

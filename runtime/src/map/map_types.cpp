@@ -19,11 +19,14 @@ constexpr TypeHash kComposite = hash_type("CCompositeEntityType");
 /// Walks the archetypes of a file with what they have beyond ArchetypeDef.
 class ArchetypeWalk {
  public:
-  explicit ArchetypeWalk(const schema::MapTypes& types)
-      : list_(types.archetypes()), times_(types.time_archetypes()), interiors_(types.mlo_archetypes()) {}
+  explicit ArchetypeWalk(const schema::MapTypes& types, uint32_t first = 0)
+      : list_(types.archetypes()),
+        times_(types.time_archetypes(), first),
+        interiors_(types.mlo_archetypes(), first),
+        at_(first) {}
   /// False after the last one.
   bool next() {
-    if (at_ == size_of(list_)) return false;
+    if (at_ >= size_of(list_)) return false;
     source = {list_->Get(at_), times_.last(at_), interiors_.last(at_), nullptr};
     structure = source.interior != nullptr ? kInterior : source.time != nullptr ? kTime : kBase;
     index = at_++;
@@ -37,7 +40,7 @@ class ArchetypeWalk {
   const flatbuffers::Vector<const schema::ArchetypeDef*>* list_;
   ByOwner<schema::TimeArchetypeDef> times_;
   ByOwner<schema::MloArchetypeDef> interiors_;
-  uint32_t at_ = 0;
+  uint32_t at_;
 };
 
 void add_effects(ArchetypeStore& store, Archetype* archetype, uint32_t owner, ByOwner<schema::Extension>& effects) {
@@ -57,7 +60,7 @@ NameHash composite_name(const schema::CompositeEntityType& composite) {
 
 }  // namespace
 
-Status load_map_types(ArchetypeStore& store, const Resource& resource, const TypesPlacement& placement) {
+Status begin_map_types(ArchetypeStore& store, const Resource& resource, const TypesPlacement& placement) {
   if (resource.kind() != kind_of("ITYP")) {
     return {StatusCode::wrong_kind, "the resource is no type file; detail = its kind", resource.kind(), placement.file};
   }
@@ -74,18 +77,30 @@ Status load_map_types(ArchetypeStore& store, const Resource& resource, const Typ
     const TypeHash structure = detail::extension_structure(*types.archetype_extensions()->Get(i));
     for (KindCount& silo : silos) silo.count += silo.structure == structure ? 1u : 0u;
   }
-  if (const Status status = store.open_types(placement, kinds, silos); !status.ok()) return status;
+  return store.open_types(placement, kinds, silos);
+}
 
-  ByOwner<schema::Extension> definitions(types.archetype_extensions());
-  for (ArchetypeWalk walk(types); walk.next();) {
-    Archetype* const archetype =
-        store.create(placement.slot, walk.structure, NameHash{walk.source.base->name()}, walk.source);
+TypesProgress step_map_types(ArchetypeStore& store, const Resource& resource, ItypSlot slot, uint32_t from,
+                             uint32_t max_archetypes) {
+  const auto& types = *resource.root<schema::MapTypes>();
+  const uint32_t archetypes = size_of(types.archetypes());
+  const uint32_t total = archetypes + size_of(types.composite_entity_types());
+  const uint32_t to = max_archetypes < total - from ? from + max_archetypes : total;
+  ByOwner<schema::Extension> definitions(types.archetype_extensions(), from);
+  for (ArchetypeWalk walk(types, from); from < to && from < archetypes && walk.next(); ++from) {
+    Archetype* const archetype = store.create(slot, walk.structure, NameHash{walk.source.base->name()}, walk.source);
     add_effects(store, archetype, walk.index, definitions);
   }
-  for (uint32_t i = 0; i < size_of(types.composite_entity_types()); ++i) {
-    const schema::CompositeEntityType& composite = *types.composite_entity_types()->Get(i);
-    store.create(placement.slot, kComposite, composite_name(composite), {.composite = &composite});
+  for (; from < to; ++from) {
+    const schema::CompositeEntityType& composite = *types.composite_entity_types()->Get(from - archetypes);
+    store.create(slot, kComposite, composite_name(composite), {.composite = &composite});
   }
+  return {to, to == total};
+}
+
+Status load_map_types(ArchetypeStore& store, const Resource& resource, const TypesPlacement& placement) {
+  if (const Status status = begin_map_types(store, resource, placement); !status.ok()) return status;
+  (void)step_map_types(store, resource, placement.slot, 0, UINT32_MAX);
   return store.publish_types(placement.slot);
 }
 

@@ -28,7 +28,8 @@ class EntityArrays {
   EntityArrays& operator=(const EntityArrays&) = delete;
   ~EntityArrays() { free(); }
 
-  /// Requires: empty (asserted; otherwise in_use). Errors: out_of_memory (detail = bytes), bad_value (a class that is not registered).
+  /// Requires: empty (asserted; otherwise in_use). Errors: out_of_memory (detail = bytes), bad_value (a class that is
+  ///           not registered).
   Status init(const EntityClassRegistry& classes, std::span<const uint32_t, kMaxEntityClasses> counts,
               size_t extra_bytes, Allocator& allocator);
   /// Requires: the entities were destroyed.

@@ -20,8 +20,8 @@
 #include "meridian/base/name_hash.h"
 #include "meridian/base/status.h"
 #include "meridian/entity/entity.h"
+#include "meridian/entity/interior_location.h"
 #include "meridian/map/entity_arrays.h"
-#include "meridian/scene/interior_location.h"
 #include "meridian/scene/scene_graph.h"
 
 namespace meridian {
@@ -110,7 +110,8 @@ class Interior {
   Status hide();
   void place_anew();
   void place_nodes();
-  void take_archetypes();
+  /// True: the name of some means nothing.
+  bool take_archetypes();
   /// Its own archetype is another one now.
   void restart();
   void unload();

@@ -30,7 +30,25 @@ namespace meridian {
 /// Errors:   wrong_kind (not an ITYP), and those of ArchetypeStore::open_types; the store is then as before.
 Status load_map_types(ArchetypeStore& store, const Resource& resource, const TypesPlacement& placement);
 
-/// Takes them away: all extensions, components and archetypes, then the arrays. The same as ArchetypeStore::close_types.
+/// The same bit by bit, so that a large file does not hold a frame up:
+///
+///   Status ready = begin_map_types(store, resource, {.slot = 3});
+///   for (TypesProgress at; ready.ok() && !at.done;) at = step_map_types(store, resource, 3, at.made, 512);
+///   if (ready.ok()) ready = store.publish_types(3);           // from here on its names count
+///
+/// Nothing is in force before it is published; close_types() gives up what is half made.
+struct TypesProgress {
+  uint32_t made = 0;  ///< archetypes and composite entities that were looked at [count]
+  bool done = false;
+};
+/// Errors: as load_map_types.
+Status begin_map_types(ArchetypeStore& store, const Resource& resource, const TypesPlacement& placement);
+/// Requires: begun, with this resource; `from` is what the last step gave, 0 at first.
+TypesProgress step_map_types(ArchetypeStore& store, const Resource& resource, ItypSlot slot, uint32_t from,
+                             uint32_t max_archetypes);
+
+/// Takes them away: all extensions, components and archetypes, then the arrays. The same as
+/// ArchetypeStore::close_types.
 /// Errors: in_use (nothing has changed): permanent, protected, or an archetype has references; not_found.
 Status unload_map_types(ArchetypeStore& store, ItypSlot types);
 

@@ -13,8 +13,10 @@
 /// Items whose box is inside out (a map without contents) are in no tree, and no query finds them; `outside` lists
 /// them.
 ///
+/// All vector widths (base/simd.h) find the same, in the same order.
+///
 /// Threads: immutable.
-/// Memory:  none; a query's stack is below 2 KiB.
+/// Memory:  none; a query's stack is below 4 KiB.
 /// Source:  own; how trees are built, and why so, is in docs/formats.md#world-index.
 
 #include <cstdint>
@@ -30,6 +32,10 @@ inline constexpr uint32_t kMaxBoxTreeDepth = 16;                ///< levels; 16^
 inline constexpr uint32_t kBoxTreeItem = 0x80000000;            ///< in `children`: the rest is an item, not a node
 inline constexpr uint32_t kBoxTreeNone = 0xFFFFFFFF;            ///< in `children`: unused; in `places`: outside
 inline constexpr uint32_t kMaxBoxTreeItems = kBoxTreeItem - 1;  ///< so that no item looks like kBoxTreeNone
+
+/// What a tree can be searched with.
+enum class BoxShape : uint8_t { box, sphere, segment };
+inline constexpr uint32_t kBoxShapes = 3;
 
 /// A view of a tree. Requires: what it points to outlives it and was checked (open_resource) or comes from a trusted
 /// pack.
@@ -65,5 +71,9 @@ uint32_t query_sphere(const BoxTree& tree, const Vec3& centre, float radius, std
 /// and on the safe side: none is missed, and a box that is missed by less than 2^-48 of the segment may be found.
 /// Requires: finite. `a` and `b` may be the same.
 uint32_t query_segment(const BoxTree& tree, const Vec3& a, const Vec3& b, std::span<uint32_t> out);
+/// The same with each box grown by `radius` on all sides: what a box of that half size meets that is moved from `a` to
+/// `b`. Grown borders are rounded outwards, to doubles.
+/// Requires: finite; radius >= 0.
+uint32_t query_segment(const BoxTree& tree, const Vec3& a, const Vec3& b, float radius, std::span<uint32_t> out);
 
 }  // namespace meridian
