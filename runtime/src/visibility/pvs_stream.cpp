@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+#include "visibility/pvs_stream.h"
+
+#include <algorithm>
+
+#include "meridian/base/assert.h"
+
+namespace meridian {
+
+void PvsStream::init(std::span<PvsEntry> entries, std::span<Block> blocks, std::span<Slice> slices) {
+  entries_ = entries;
+  blocks_ = blocks;
+  slices_ = slices;
+}
+
+void PvsStream::begin(uint32_t epoch, bool ordered, const uint32_t* order) {
+  epoch_ = epoch;
+  is_ordered_ = ordered;
+  order_ = order;
+  needed_.store(0, std::memory_order_relaxed);
+  claimed_blocks_.store(0, std::memory_order_relaxed);
+  slice_count_.store(0, std::memory_order_relaxed);
+  has_sleeper_.store(0, std::memory_order_relaxed);
+  signal_.store(0, std::memory_order_release);
+}
+
+void PvsStream::set_slices(uint32_t count) {
+  if (is_ordered_)
+    for (Slice& slice : slices_.first(count)) slice.first = slice.last = kNoBlock;
+  slice_count_.store(count, std::memory_order_release);
+}
+
+void PvsStream::write(uint32_t slice, const PvsEntry* entries, uint32_t count) {
+  MERIDIAN_ASSERT(count <= kPvsBlockEntries, "a block is larger than blocks are");
+  const uint32_t first = needed_.fetch_add(count, std::memory_order_relaxed);
+  const auto capacity = static_cast<uint32_t>(entries_.size());
+  if (first >= capacity || count == 0) return;
+  const uint32_t fits = std::min(count, capacity - first);
+  std::copy_n(entries, fits, entries_.data() + first);
+  const uint32_t index = claimed_blocks_.fetch_add(1, std::memory_order_relaxed);
+  MERIDIAN_ASSERT(index < blocks_.size(), "more blocks than there can be");
+  Block& block = blocks_[index];
+  block.first = first;
+  block.count = fits;
+  block.next = kNoBlock;
+  if (is_ordered_) {  // a slice is one job's
+    Slice& of = slices_[slice];
+    (of.first == kNoBlock ? of.first : blocks_[of.last].next) = index;
+    of.last = index;
+    return;
+  }
+  block.ready.store(epoch_, std::memory_order_seq_cst);
+  advance();
+}
+
+void PvsStream::finish_slice(uint32_t slice) {
+  if (!is_ordered_) return;
+  slices_[slice].done.store(epoch_, std::memory_order_seq_cst);
+  signal_.fetch_add(1, std::memory_order_seq_cst);
+  wake();
+}
+
+// Sequentially consistent, with `ready` above: of two that complete neighbours, one at least sees both done.
+void PvsStream::advance() {
+  uint32_t at = signal_.load(std::memory_order_seq_cst);
+  bool moved = false;
+  while (at < blocks_.size() && blocks_[at].ready.load(std::memory_order_seq_cst) == epoch_) {
+    if (signal_.compare_exchange_weak(at, at + 1, std::memory_order_seq_cst)) {
+      moved = true;
+      ++at;
+    }
+  }
+  if (moved) wake();
+}
+
+void PvsStream::end() {
+  signal_.fetch_or(kEnded, std::memory_order_seq_cst);
+  wake();
+}
+
+void PvsStream::wake() {
+  if (has_sleeper_.load(std::memory_order_seq_cst) == 0) return;
+  if (has_sleeper_.exchange(0, std::memory_order_seq_cst) != 0) signal_.notify_all();
+}
+
+PvsStream::Next PvsStream::next(uint32_t& at, uint32_t& at_slice, std::span<const PvsEntry>& block,
+                                uint32_t& seen) const {
+  seen = signal_.load(std::memory_order_seq_cst);
+  const bool has_ended = (seen & kEnded) != 0;
+  const auto give = [&](const Block& of) {
+    block = {entries_.data() + of.first, of.count};
+    return Next::block;
+  };
+  if (!is_ordered_) {
+    if (at < (seen & ~kEnded)) return give(blocks_[at++]);
+    return has_ended ? Next::end : Next::wait;
+  }
+  // `at` is one more than the block given last of the slice, 0 before the first.
+  const uint32_t count = slice_count_.load(std::memory_order_acquire);
+  while (at_slice < count) {
+    const Slice& slice = slices_[order_[at_slice]];
+    if (slice.done.load(std::memory_order_seq_cst) != epoch_) {
+      if (!has_ended) return Next::wait;
+      ++at_slice;  // it was cancelled
+      at = 0;
+      continue;
+    }
+    const uint32_t index = at == 0 ? slice.first : blocks_[at - 1].next;
+    if (index != kNoBlock) {
+      at = index + 1;
+      return give(blocks_[index]);
+    }
+    ++at_slice;
+    at = 0;
+  }
+  return has_ended ? Next::end : Next::wait;
+}
+
+void PvsStream::sleep(uint32_t seen) {
+  has_sleeper_.store(1, std::memory_order_seq_cst);
+  if (signal_.load(std::memory_order_seq_cst) == seen) signal_.wait(seen, std::memory_order_seq_cst);
+}
+
+uint32_t PvsStream::stored() const { return std::min(needed(), static_cast<uint32_t>(entries_.size())); }
+
+}  // namespace meridian

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// All that a Scan has between begin_frame and join, in one block of memory.
+
+#include <atomic>
+#include <cstdint>
+#include <span>
+
+#include "meridian/visibility/scan.h"
+#include "visibility/node_sight.h"
+#include "visibility/portal_table.h"
+#include "visibility/pvs_stream.h"
+#include "visibility/scan_kernel.h"
+
+namespace meridian {
+
+/// Slices [first, last) of the order, for one job.
+struct ScanTask {
+  uint32_t first = 0, last = 0;
+};
+inline constexpr uint32_t kMaxScanTasks = 256;
+
+// In the order of what a scan does with it; there is one of it for each scan.
+// NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding)
+struct ScanState {
+  SceneGraph* graph = nullptr;
+  JobSystem* jobs = nullptr;
+  JobCounter* counter = nullptr;
+
+  // The frame, as begin_frame took it.
+  ScanFrame frame;
+  CullWindow windows[kMaxCullWindows];
+  int16_t closed_interiors[kMaxClosedInteriors] = {};
+  CullShape shapes[kMaxCullShapes];
+  uint32_t shape_count = 0;
+  uint32_t portal_depth = 24;
+  uint32_t epoch = 0;
+  bool has_frame = false;
+
+  // The node job.
+  const ScanKernels* kernels = nullptr;
+  ScanInput input;
+  ReadyShape outside[kMaxCullShapes];  ///< as the outside is seen
+  PortalTable table;
+  NodeSight sight;
+  uint32_t used_stores = 0;  ///< quad stores of the shapes, a bit each
+  HierarchyWalk walk;
+  SliceList slices;
+  uint32_t* order = nullptr;          ///< numbers of slices as tasks take them: what the primary phase sees first
+  uint32_t* reading_order = nullptr;  ///< and as readers get them, if ordered
+  ScanTask tasks[kMaxScanTasks];
+  uint32_t task_count = 0, primary_tasks = 0;
+  ScanResults results;  ///< pending
+
+  // Entity jobs.
+  PvsStream pvs;
+  std::atomic<uint32_t> tasks_left{0};
+  std::atomic<bool> is_cancelled{false};
+  std::atomic<bool> has_tasks{false};  ///< the node job has started all there are
+  std::atomic<uint64_t> counters[sizeof(ScanCounters) / sizeof(uint64_t)] = {};
+
+  void* block = nullptr;
+  size_t block_bytes = 0;
+};
+static_assert(sizeof(ScanCounters) % sizeof(uint64_t) == 0);
+
+/// Finds nodes, containers and slices, and starts the jobs that look at them. A job, once a scan. Where there is much to
+/// find, it looks at the first few slices itself, so that readers can begin, and leaves the rest to another job.
+void run_node_job(ScanState& state);
+/// A shape as it looks into a room or portal, or at what reaches through one, which counts as node 0.
+ReadyShape ready_in_room(const ScanState& state, uint32_t shape, uint32_t node);
+
+}  // namespace meridian
