@@ -1,5 +1,5 @@
-# meridian_tool(<name> <source>...): the program <name> from main.cpp, its code as the library meridian_<name> for tests,
-# and its man page, completions and option table, which the program prints itself.
+# meridian_tool(<name> <source>...): the program <name> from main.cpp, its code as the library meridian_<name> for
+# tests, and its man page, completions and option table, which the program prints itself.
 function(meridian_tool name)
   add_library(meridian_${name} STATIC ${ARGN})
   meridian_target(meridian_${name})

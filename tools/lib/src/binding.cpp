@@ -67,11 +67,18 @@ std::vector<std::string> words(std::string_view text) {
   return out;
 }
 
+std::string_view short_name(std::string_view full) {
+  const size_t dot = full.rfind('.');
+  return dot == std::string_view::npos ? full : full.substr(dot + 1);
+}
+
+}  // namespace
+
 // The attributes of a reflection object, field or enum.
-class Attributes {
+class SchemaAttributes {
  public:
   using List = flatbuffers::Vector<flatbuffers::Offset<reflection::KeyValue>>;
-  explicit Attributes(const List* list) : list_(list) {}
+  explicit SchemaAttributes(const List* list) : list_(list) {}
   bool has(std::string_view key) const { return find(key) != nullptr; }
   std::string get(std::string_view key) const {
     const reflection::KeyValue* kv = find(key);
@@ -87,13 +94,6 @@ class Attributes {
   }
   const List* list_;
 };
-
-std::string_view short_name(std::string_view full) {
-  const size_t dot = full.rfind('.');
-  return dot == std::string_view::npos ? full : full.substr(dot + 1);
-}
-
-}  // namespace
 
 const EnumValue* EnumPlan::find(std::string_view xml_name) const {
   for (const EnumValue& v : values)
@@ -197,7 +197,7 @@ class BindingMaker {
 
   void make_enum(const reflection::Enum& e) {
     auto plan = std::make_unique<EnumPlan>();
-    const Attributes attributes(e.attributes());
+    const SchemaAttributes attributes(e.attributes());
     plan->name = short_name(e.name()->string_view());
     plan->closed = attributes.has("closed");
     plan->flags = attributes.has("bit_flags");
@@ -219,7 +219,7 @@ class BindingMaker {
   }
 
   bool make_type(const reflection::Object& o, TypePlan& type) {
-    const Attributes attributes(o.attributes());
+    const SchemaAttributes attributes(o.attributes());
     type.is_struct = o.is_struct();
     type.xml = attributes.has("xml") ? attributes.get("xml") : type.name;
     type.is_typed = attributes.has("xml");
@@ -246,7 +246,7 @@ class BindingMaker {
   }
 
   bool make_field(const reflection::Field& f, TypePlan& type) {
-    const Attributes attributes(f.attributes());
+    const SchemaAttributes attributes(f.attributes());
     const auto bad = [&](const std::string& why) {
       return fail("field '" + type.name + "." + f.name()->str() + "': " + why);
     };
@@ -352,7 +352,7 @@ class BindingMaker {
 
   // What needs the other fields of a type to be known.
   bool link(const reflection::Object& o, TypePlan& type) {
-    const std::string wrapped = Attributes(o.attributes()).get("item_union");
+    const std::string wrapped = SchemaAttributes(o.attributes()).get("item_union");
     for (size_t i = 0; i < type.fields.size(); ++i) {
       FieldPlan& p = type.fields[i];
       // A struct type may ask for its form everywhere; a field's own attribute comes first.
@@ -369,7 +369,7 @@ class BindingMaker {
       const reflection::Field* f = nullptr;
       for (const reflection::Field* candidate : *o.fields())
         if (candidate->name()->string_view() == p.name) f = candidate;
-      const std::string host = Attributes(f->attributes()).get("hoist_from");
+      const std::string host = SchemaAttributes(f->attributes()).get("hoist_from");
       if (host.empty()) continue;
       const auto it =
           std::find_if(type.fields.begin(), type.fields.end(), [&](const FieldPlan& x) { return x.name == host; });
@@ -420,7 +420,7 @@ class BindingMaker {
         if (!make_defaults(const_cast<TypePlan&>(*p.type))) return false;
         std::memcpy(at, p.type->default_struct.data(), p.size);
       }
-      const std::string text = Attributes(reflection_field(type, p).attributes()).get("default");
+      const std::string text = SchemaAttributes(reflection_field(type, p).attributes()).get("default");
       if (!text.empty() && !parse_default(type, p, text, at)) return false;
       p.default_bytes.assign(at, at + p.size);
       if (p.kind == FieldKind::scalar) std::memcpy(&p.default_bits, at, p.size);
@@ -432,7 +432,7 @@ class BindingMaker {
     for (FieldPlan& p : type.fields) {
       if (p.kind != FieldKind::structure) continue;
       p.default_bytes = p.type->default_struct;
-      const std::string text = Attributes(reflection_field(type, p).attributes()).get("default");
+      const std::string text = SchemaAttributes(reflection_field(type, p).attributes()).get("default");
       if (!text.empty() && !parse_default(type, p, text, p.default_bytes.data())) return false;
     }
     return true;

@@ -17,8 +17,6 @@
 namespace meridian::tools {
 namespace {
 
-constexpr size_t npos = std::string_view::npos;
-
 class Clock {
  public:
   double lap() {

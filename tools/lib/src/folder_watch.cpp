@@ -27,7 +27,7 @@ using std::chrono::milliseconds;
 
 constexpr uint32_t kEvents = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_CLOSE_WRITE | IN_MODIFY |
                              IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
-constexpr int kMaxDepth = 64;  // as find_sources()
+constexpr int kMaxWatchDepth = 64;  // as find_sources()
 /// How long a sleep may be: a signal may be taken by another thread, which wakes nobody.
 constexpr milliseconds kNap{200};
 
@@ -116,7 +116,7 @@ void FolderWatch::watch_name(const std::string& path) {
 }
 
 void FolderWatch::watch_tree(const std::string& folder, int depth) {
-  if (is_polling() || depth > kMaxDepth) return;
+  if (is_polling() || depth > kMaxWatchDepth) return;
   const int descriptor = add(folder);
   if (descriptor < 0) return;
   if (fresh_[descriptor].is_whole) return;  // by another root, or a link that leads back
@@ -234,7 +234,7 @@ uint64_t FolderWatch::snapshot() const {
   };
   const auto walk = [&](const auto& self, const std::string& path, int depth) -> void {
     struct stat status {};
-    if (!look(path, status) || depth > kMaxDepth) return;
+    if (!look(path, status) || depth > kMaxWatchDepth) return;
     for (const std::string& name : names_in(path))
       if (const std::string below = joined(path, name); !is_left_out(below)) self(self, below, depth + 1);
   };

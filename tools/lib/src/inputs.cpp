@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 const std::string kStdinName = "<stdin>";
-constexpr int kMaxDepth = 64;  ///< of folders that `**` goes down
+constexpr int kMaxGlobDepth = 64;  ///< of folders that `**` goes down
 
 std::string join(const std::string& folder, const std::string& name) {
   return folder.empty() ? name : folder.back() == '/' ? folder + name : folder + "/" + name;
@@ -150,7 +150,7 @@ class InputSearch {
     for (const std::string& name : names) {
       const std::string path = join(base, name);
       if (any_depth) {
-        if (name[0] != '.' && depth < kMaxDepth && ::lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode))
+        if (name[0] != '.' && depth < kMaxGlobDepth && ::lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode))
           match(path, parts, index, depth + 1);
       } else if (::fnmatch(part.c_str(), name.c_str(), FNM_PERIOD) == 0) {
         match(path, parts, index + 1, depth);

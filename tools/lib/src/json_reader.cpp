@@ -5,6 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include "text_values.h"
+
 namespace meridian::tools {
 namespace {
 
@@ -26,25 +28,6 @@ size_t utf8_size(std::string_view text) {
     return fits && follows(1) && follows(2) && follows(3) ? 4 : 0;
   }
   return 0;
-}
-
-void append_utf8(std::string& out, uint32_t code) {
-  if (code < 0x80) {
-    out += static_cast<char>(code);
-    return;
-  }
-  const auto tail = [&](unsigned shift) { out += static_cast<char>(0x80u | (code >> shift & 0x3Fu)); };
-  if (code < 0x800) {
-    out += static_cast<char>(0xC0u | code >> 6);
-  } else if (code < 0x10000) {
-    out += static_cast<char>(0xE0u | code >> 12);
-    tail(6);
-  } else {
-    out += static_cast<char>(0xF0u | code >> 18);
-    tail(12);
-    tail(6);
-  }
-  tail(0);
 }
 
 class JsonReader {

@@ -7,6 +7,7 @@
 
 #include "interior_diff.h"
 #include "meridian/schemas/ityp_generated.h"
+#include "pack_names.h"
 #include "table_view.h"
 #include "text_values.h"
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "meridian/tools/json_writer.h"
+#include "pack_names.h"
 #include "table_view.h"
 #include "text_values.h"
 #include "world_index/index_stats.h"

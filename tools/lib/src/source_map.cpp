@@ -6,12 +6,6 @@
 #include "text_values.h"
 
 namespace meridian::tools {
-namespace {
-
-constexpr size_t npos = std::string_view::npos;
-
-}  // namespace
-
 SourceMap::SourceMap(std::string_view text) : text_(text) {
   const size_t tag = next_tag(0);
   root_ = tag == npos ? 0 : tag + 1;

@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <limits>
 
+#include "text_values.h"
+
 namespace meridian::tools {
 namespace {
 
@@ -66,23 +68,6 @@ Detected detect(std::string_view bytes) {
   if (bytes.starts_with("<\0"sv)) return {Encoding::utf16_le, 0};
   if (bytes.starts_with("\0<"sv)) return {Encoding::utf16_be, 0};
   return {Encoding::utf8, 0};
-}
-
-void append_utf8(std::string& out, uint32_t code) {
-  const auto put = [&](uint32_t byte) { out += static_cast<char>(static_cast<unsigned char>(byte)); };
-  if (code < 0x80) return put(code);
-  if (code < 0x800) {
-    put(0xC0u | (code >> 6));
-  } else {
-    if (code < 0x10000) {
-      put(0xE0u | (code >> 12));
-    } else {
-      put(0xF0u | (code >> 18));
-      put(0x80u | ((code >> 12) & 0x3Fu));
-    }
-    put(0x80u | ((code >> 6) & 0x3Fu));
-  }
-  put(0x80u | (code & 0x3Fu));
 }
 
 /// Converts until the first error, which is returned; empty: none.

@@ -85,12 +85,6 @@ inline std::string path_join(const std::string& path, std::string_view name) {
 }
 inline std::string path_index(const std::string& path, uint32_t i) { return path + "[" + std::to_string(i) + "]"; }
 
-/// The four letters of a kind.
-inline std::string kind_text(uint32_t kind) {
-  return {static_cast<char>(kind), static_cast<char>(kind >> 8), static_cast<char>(kind >> 16),
-          static_cast<char>(kind >> 24)};
-}
-
 /// A scalar as it stands in XML: number, name, enumerator, flag names, colour.
 void append_scalar_text(std::string& out, const LoadedResource& r, const FieldPlan& f, const uint8_t* at);
 /// True if append_scalar_text gives words, which XML carries as text and JSON quotes.

@@ -383,4 +383,21 @@ std::string_view nearest(std::string_view text, const std::vector<std::string_vi
   return best;
 }
 
+void append_utf8(std::string& out, uint32_t code) {
+  const auto put = [&](uint32_t byte) { out += static_cast<char>(static_cast<unsigned char>(byte)); };
+  if (code < 0x80) return put(code);
+  if (code < 0x800) {
+    put(0xC0u | (code >> 6));
+  } else {
+    if (code < 0x10000) {
+      put(0xE0u | (code >> 12));
+    } else {
+      put(0xF0u | (code >> 18));
+      put(0x80u | ((code >> 12) & 0x3Fu));
+    }
+    put(0x80u | ((code >> 6) & 0x3Fu));
+  }
+  put(0x80u | (code & 0x3Fu));
+}
+
 }  // namespace meridian::tools

@@ -11,6 +11,8 @@
 
 namespace meridian::tools {
 
+inline constexpr size_t npos = std::string_view::npos;
+
 uint32_t scalar_size(Scalar scalar);
 int64_t scalar_min(Scalar scalar);
 int64_t scalar_max(Scalar scalar);  ///< u64 is read up to INT64_MAX in ranges, and in full by parse_integer
@@ -92,5 +94,8 @@ void append_hash_literal(std::string& out, uint32_t hash);
 std::string fold(std::string_view text);
 /// The candidate nearest to `text` by edit distance, or empty if none is near.
 std::string_view nearest(std::string_view text, const std::vector<std::string_view>& candidates);
+
+/// Appends a character. Requires: code is a scalar value of Unicode.
+void append_utf8(std::string& out, uint32_t code);
 
 }  // namespace meridian::tools

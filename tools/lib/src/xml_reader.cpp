@@ -11,12 +11,6 @@
 #include "text_values.h"
 
 namespace meridian::tools {
-namespace {
-
-constexpr size_t npos = std::string_view::npos;
-
-}  // namespace
-
 std::string_view trim_layout(std::string_view t) {
   const auto layout = [](std::string_view blanks) { return blanks.find_first_of("\n\r") != npos; };
   size_t begin = 0;

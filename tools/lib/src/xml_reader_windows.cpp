@@ -16,8 +16,6 @@
 namespace meridian::tools {
 namespace {
 
-constexpr size_t npos = std::string_view::npos;
-
 // The first byte where a tag is not `name = "value"` and so on; npos if every tag is fine. tinyxml2 says only the line,
 // so this is asked when it has refused a document.
 size_t find_bad_attribute(std::string_view text) {

@@ -11,8 +11,6 @@
 namespace meridian::tools {
 namespace {
 
-constexpr size_t npos = std::string_view::npos;
-
 // What a byte may be inside a tag, by one look instead of a comparison for each.
 enum ByteClass : uint8_t {
   name_start = 1,

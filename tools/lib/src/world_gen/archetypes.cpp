@@ -30,7 +30,7 @@ struct Kind {
 
 constexpr ArchetypeFlags kStatic = ArchetypeFlags::is_static;
 
-Kind kind_of(Role role) {
+Kind kind_of_role(Role role) {
   switch (role) {
     case Role::lamp:
       return {"lamp", {5, 9}, {60, 75}, {80, 120}, kStatic, SpecialAttribute::street_light, true};
@@ -138,7 +138,7 @@ class Maker {
   }
 
   void plain(Role r, uint32_t id, uint32_t i) {
-    const Kind kind = kind_of(r);
+    const Kind kind = kind_of_role(r);
     Random random(plan_.options.seed, Stream::archetype, {id});
     const double x = random.between(kind.width[0], kind.width[1]) / 10.0;
     const double y = r == Role::door ? 0.1 : random.between(kind.width[0], kind.width[1]) / 10.0;
