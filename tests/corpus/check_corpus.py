@@ -275,7 +275,7 @@ def check_template(tool, source, output, wanted):
 
 
 def lost_links(source):
-    """Lines of parentIndex values that lead outside the map's own entities, where flag bit 3 does not say the parent's."""
+    """Lines of parentIndex values that lead outside the map's own entities, where bit 3 does not say the parent's."""
     lines, depth, inside, count, item = [], 0, False, 0, {}
 
     def start(name, attributes):

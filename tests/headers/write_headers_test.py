@@ -1,20 +1,24 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes a source file for each public header: the header alone, then the example of its first comment.
+"""Tests public headers: each compiles alone and pulls in nothing that it must not; the example of its first comment
+compiles.
 
-  write_headers_test.py INCLUDE_DIR OUTPUT_DIR          writes OUTPUT_DIR/<area>_<name>.cpp; with --list prints their names
-  write_headers_test.py --check-includes COMPILER INCLUDE_DIR [OTHER_DIR...]   fails if a header pulls in what it must not
+  write_headers_test.py INCLUDE_DIR OUTPUT
+      writes all examples as one source file: they need the headers of what they use, and together they need them once
+  write_headers_test.py --check-headers COMPILER INCLUDE_DIR [OTHER_DIR...]
+      compiles each header alone; fails if one does not compile or pulls in what it must not
 
 An example is what stands indented by three blanks or more in the comment before the first #include. It becomes the body
 of a function; the names that it leaves open are declared in tests/headers/open_names.h.
 """
+import concurrent.futures
 import os
 import re
 import subprocess
 import sys
 
 # Headers that have nothing to show.
-NO_EXAMPLE = {"meridian/meridian.h", "meridian/base/version.h", "meridian/core/pool_slots.h"}
+NO_EXAMPLE = {"meridian/meridian.h", "meridian/base/poison.h", "meridian/base/version.h", "meridian/core/pool_slots.h"}
 FORBIDDEN = re.compile(r"/(tinyxml2|CLI|tbb|oneapi|flatbuffers|reflection|zstd|xxhash|hwy)[./]|/meridian/tools/|_generated\.h$"
                        r"|/c\+\+/\d+/(iostream|functional|regex)$")
 
@@ -40,46 +44,50 @@ def example_of(path):
     return lines
 
 
-def write(include, output, listing):
-    os.makedirs(output, exist_ok=True)
-    wrong = []
+def write(include, output):
+    wrong, text = [], '#include "headers/open_names.h"\n\n'
+    text += "".join(f'#include "{header}"\n' for header in headers(include))
     for header in headers(include):
         example = example_of(os.path.join(include, header))
         if not example and header not in NO_EXAMPLE:
             wrong.append(f"{header}: no example in its first comment")
         name = re.sub(r"\W", "_", header[len("meridian/"):-2])
-        text = (f'#include "{header}"\n\n#include "headers/open_names.h"\n\n'
-                f"Status example_of_{name}();\nStatus example_of_{name}() {{\n"
-                f'#line 1 "example in {header}"\n' + "\n".join(example) + "\nreturn {};\n}\n")
-        path = os.path.join(output, name + ".cpp")
-        if not os.path.exists(path) or open(path, encoding="utf-8").read() != text:
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(text)
-        if listing:
-            print(path)
+        text += (f"\nStatus example_of_{name}();\nStatus example_of_{name}() {{\n"
+                 f'#line 1 "example in {header}"\n' + "\n".join(example) + "\nreturn {};\n}\n")
+    os.makedirs(os.path.dirname(output), exist_ok=True)
+    with open(output, "w", encoding="utf-8") as file:
+        file.write(text)
     for line in wrong:
         print(line, file=sys.stderr)
     return 1 if wrong else 0
 
 
 def check(compiler, include, others):
-    wrong = 0
-    for header in headers(include):
-        command = [compiler, "-std=c++20", "-M", "-x", "c++", os.path.join(include, header)]
-        for folder in [include] + others:
-            command += ["-I", folder]
-        done = subprocess.run(command, check=True, capture_output=True, text=True)
-        for path in done.stdout.replace("\\\n", " ").split()[1:]:
-            if FORBIDDEN.search(path):
-                print(f"{header}: pulls in {path}", file=sys.stderr)
-                wrong = 1
-    return wrong
+    """One pass of the compiler for both: it says what it read."""
+    def one(header):
+        command = [compiler, "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion",
+                   "-Werror", "-DMERIDIAN_ENABLE_ASSERTS=1", "-I", include, "-x", "c++", "-include", header, "-MD", "-MF",
+                   "/dev/stdout", "/dev/null"]
+        for folder in others:
+            command += ["-isystem", folder]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode != 0:
+            return [f"{header}: does not compile alone\n{done.stderr}"]
+        read = done.stdout.replace("\\\n", " ").split()[1:]
+        if os.path.join(include, header) not in read:
+            return [f"{header}: was not read"]
+        return [f"{header}: pulls in {path}" for path in read if FORBIDDEN.search(path)]
+
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        wrong = [line for lines in pool.map(one, headers(include)) for line in lines]
+    for line in wrong:
+        print(line, file=sys.stderr)
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 3 and sys.argv[1] == "--check-includes":
+    if len(sys.argv) > 3 and sys.argv[1] == "--check-headers":
         sys.exit(check(sys.argv[2], sys.argv[3], sys.argv[4:]))
-    arguments = [a for a in sys.argv[1:] if a != "--list"]
-    if len(arguments) != 2:
+    if len(sys.argv) != 3:
         sys.exit(__doc__)
-    sys.exit(write(*arguments, "--list" in sys.argv))
+    sys.exit(write(*sys.argv[1:]))

@@ -37,7 +37,7 @@ TEST_P(WindowProperty, AnySizeAndThreadCountGivesTheSame) {
     options.window_bytes = 0;
     options.jobs = 1;
     const Compiled whole = compile_with(binding, xml, options);
-    for (const size_t window : {1, 64, 300, 1000, 4096, 65536})
+    for (const size_t window : {1u, 64u, 300u, 1000u, 4096u, 65536u})
       for (const uint32_t jobs : {1u, 3u}) {
         options.window_bytes = window;
         options.jobs = jobs;

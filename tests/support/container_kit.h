@@ -89,7 +89,7 @@ class ContainerKit {
 
   /// Makes tables and hierarchy. Once, after the last container.
   void finish() {
-    table_ = {views_, sub_boxes_, bounds_, sub_blocks_};
+    table_ = {views_, sub_boxes_, bounds_, sub_blocks_, {}};
     ASSERT_TRUE(hierarchy_.init(static_cast<uint32_t>(std::max<size_t>(views_.size(), 1)), default_allocator()).ok());
     for (uint32_t i = 0; i < views_.size(); ++i) {
       if (is_empty(bounds_[i])) continue;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Maps for tests and benchmarks, made by the generated builders, with the blocks that a linker makes if they are wanted,
-/// and opened like any other; and archetypes that they place.
+/// Maps for tests and benchmarks, made by the generated builders, with the blocks that a linker makes if they are
+/// wanted, and opened like any other; and archetypes that they place.
 ///
 ///   test::make_types(store, 1, {{hash_name("lamp"), traits}});
 ///   test::MapMaker maker;

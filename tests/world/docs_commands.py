@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The commands of the pages about worlds do what the pages say.
 
-In such a page, in order and in one folder: a fence `xml FILE` or `json FILE` is that file; each line of a fence `sh` runs, and ends with 0
-or with the code of its comment `# exit N`; a fence `text` right behind is what was printed, `...` for any lines.
+In such a page, in order and in one folder: a fence `xml FILE` or `json FILE` is that file; each line of a fence `sh` runs,
+and ends with 0 or with the code of its comment `# exit N`; a fence `text` right behind is what was printed, `...` for
+any lines.
 """
 
 import os

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// MAP-5: each sample map and type file, compiled and linked as a world, is loaded and unloaded a thousand times, in random
-// order and overlap. All counts and bytes return to the start exactly. On the way: with everything there, maps use the
-// linker's blocks (DESC-4) and find their LOD parents (MAP-4).
+// MAP-5: each sample map and type file, compiled and linked as a world, is loaded and unloaded a thousand times, in
+// random order and overlap. All counts and bytes return to the start exactly. On the way: with everything there, maps
+// use the linker's blocks (DESC-4) and find their LOD parents (MAP-4).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,6 +12,7 @@
 #include <random>
 
 #include "support/temp_dir.h"
+#include "support/test_paths.h"
 #include "unit/runtime/map/map_kit.h"
 #include "unit/tools/tool_runner.h"
 #include "worldc.h"

@@ -39,6 +39,11 @@ class BoostRtree final : public SpatialPeer {
     return collect(bgi::intersects(Segment(point(a), point(b))), found);
   }
 
+  uint32_t frustum(std::span<const Plane> planes, const Aabb& bounds, std::vector<uint32_t>& found) override {
+    const auto is_inside = [&](const Value& v) { return touches_frustum(boxes_[v.second], planes); };
+    return collect(bgi::intersects(Box(point(bounds.min), point(bounds.max))) && bgi::satisfies(is_inside), found);
+  }
+
  private:
   using Tree = bgi::rtree<Value, bgi::rstar<16>>;
 

@@ -49,6 +49,20 @@ class BulletDbvt final : public SpatialPeer {
     return collect.count;
   }
 
+  uint32_t frustum(std::span<const Plane> planes, const Aabb&, std::vector<uint32_t>& found) override {
+    btVector3 normals[16];
+    btScalar offsets[16];
+    const auto count = static_cast<int>(planes.size());
+    for (int i = 0; i < count; ++i) {
+      normals[i] = vector(planes[static_cast<size_t>(i)].normal);
+      offsets[i] = planes[static_cast<size_t>(i)].d;
+    }
+    const auto is_inside = [&](uint32_t i) { return touches_frustum(boxes_[i], planes); };
+    Collect collect(found, is_inside);
+    tree_.collideKDOP(tree_.m_root, normals, offsets, count, collect);
+    return collect.count;
+  }
+
  private:
   template <class Keep>
   struct Collect : btDbvt::ICollide {

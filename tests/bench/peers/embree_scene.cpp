@@ -41,6 +41,8 @@ class EmbreeScene final : public SpatialPeer {
     rtcReleaseDevice(device_);
   }
 
+  bool has_frusta() const override { return false; }
+  uint32_t frustum(std::span<const Plane>, const Aabb&, std::vector<uint32_t>&) override { return 0; }
   bool has_boxes() const override { return false; }
   uint32_t sphere(const Vec3& centre, float radius, std::vector<uint32_t>& found) override {
     RTCPointQuery query{centre.x, centre.y, centre.z, 0, radius};

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "meridian/base/geometry.h"
 #include "meridian/base/math.h"
 
 namespace meridian::bench {
@@ -24,6 +25,9 @@ class SpatialPeer {
   virtual uint32_t sphere(const Vec3& centre, float radius, std::vector<uint32_t>& found) = 0;
   virtual uint32_t box(const Aabb& box, std::vector<uint32_t>& found) = 0;
   virtual uint32_t segment(const Vec3& a, const Vec3& b, std::vector<uint32_t>& found) = 0;
+  virtual bool has_frusta() const { return true; }
+  /// What is not wholly outside one of the planes; `bounds` is around what they enclose. 0 without frusta.
+  virtual uint32_t frustum(std::span<const Plane> planes, const Aabb& bounds, std::vector<uint32_t>& found) = 0;
 };
 
 /// Null where the library was not there when this was built.
@@ -40,6 +44,15 @@ inline bool touches_sphere(const Aabb& b, const Vec3& p, float radius) {
 inline bool touches_box(const Aabb& a, const Aabb& b) {
   return a.min.x <= b.max.x && a.max.x >= b.min.x && a.min.y <= b.max.y && a.max.y >= b.min.y && a.min.z <= b.max.z &&
          a.max.z >= b.min.z;
+}
+
+inline bool touches_frustum(const Aabb& b, std::span<const Plane> planes) {
+  for (const Plane& p : planes) {
+    const Vec3& n = p.normal;
+    const float x = n.x >= 0 ? b.max.x : b.min.x, y = n.y >= 0 ? b.max.y : b.min.y, z = n.z >= 0 ? b.max.z : b.min.z;
+    if (n.x * x + n.y * y + n.z * z + p.d < 0) return false;
+  }
+  return true;
 }
 
 /// A segment whose inverse direction is known, so that each box costs no division.

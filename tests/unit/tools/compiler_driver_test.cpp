@@ -448,6 +448,7 @@ TEST_F(DriverTest, CLI5_CancelledRunsAre130AndWriteNothing) {
 
 /// The process's own signals, in a process of its own that waits for input that never comes.
 void run_until_signal(int signal, const std::string& folder) {
+  std::signal(signal, SIG_DFL);  // the tests may be a job in the background, which ignores it, and so would the program
   fs::current_path(folder);
   int ends[2];
   if (::pipe(ends) != 0) std::_Exit(99);

@@ -15,6 +15,7 @@
 #include "meridian/schemas/imap_generated.h"
 #include "support/compile_kit.h"
 #include "support/random_map.h"
+#include "support/test_paths.h"
 
 namespace meridian::test {
 namespace {

@@ -19,6 +19,7 @@
 #include "metac.h"
 #include "resinfo.h"
 #include "support/temp_dir.h"
+#include "support/test_paths.h"
 #include "tool_runner.h"
 
 namespace meridian::tools {

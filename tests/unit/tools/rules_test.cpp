@@ -12,6 +12,7 @@
 #include <string>
 
 #include "meridian/tools/rule_pages.h"
+#include "support/test_paths.h"
 
 namespace meridian::tools {
 namespace {

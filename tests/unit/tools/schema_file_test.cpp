@@ -11,6 +11,7 @@
 #include "meridian/resource/fingerprint.h"
 #include "support/compile_kit.h"
 #include "support/temp_dir.h"
+#include "support/test_paths.h"
 
 namespace meridian::test {
 namespace {

@@ -113,8 +113,8 @@ TEST_P(World, EveryEntityHasItsArchetypeInATypeFileThatTheManifestNames) {
   }
   for (const auto& [name, map] : w.maps) {
     std::set<uint32_t> used;
-    const auto use = [&](uint32_t archetype) {
-      ASSERT_EQ(w.archetypes.count(archetype), 1u) << w.name(archetype) << " in " << w.name(map->name());
+    const auto use = [&, in = name](uint32_t archetype) {
+      ASSERT_EQ(w.archetypes.count(archetype), 1u) << w.name(archetype) << " in " << w.name(in);
       used.insert(w.archetype(archetype).file->name());
     };
     if (map->entities() != nullptr)
@@ -127,10 +127,10 @@ TEST_P(World, EveryEntityHasItsArchetypeInATypeFileThatTheManifestNames) {
     if (file->mlo_archetypes() == nullptr) continue;
     std::set<uint32_t> known = type_needs[name];
     known.insert(name);
-    const auto check = [&](const auto* entities) {
+    const auto check = [&, in = name](const auto* entities) {
       if (entities == nullptr) return;
       for (const EntityDef* e : *entities)
-        EXPECT_TRUE(known.contains(w.archetype(e->archetype_name()).file->name())) << w.name(name);
+        EXPECT_TRUE(known.contains(w.archetype(e->archetype_name()).file->name())) << w.name(in);
     };
     for (const schema::MloArchetypeDef* m : *file->mlo_archetypes()) {
       check(m->entities());

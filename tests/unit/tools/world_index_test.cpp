@@ -269,7 +269,7 @@ TEST(WorldIndexWriter, NamesArePermanenceAndSizesAreOptions) {
   for (const TypesSlot& t : open(all).types()) EXPECT_TRUE(t.is_permanent());
 }
 
-TEST(WorldIndexWriter, WIDX1_SizesStayBelowTheAims) {
+TEST(WorldIndexWriter, WIDX1_SizesStayBelowTheAims) {  // PERF-9
   const auto stats = index_stats(*generated().resource);
   ASSERT_TRUE(stats.has_value());
   EXPECT_EQ(stats->maps, 1100u);

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "support/temp_dir.h"
+#include "support/test_paths.h"
 #include "tool_runner.h"
 #include "world_makers.h"
 #include "worldc.h"

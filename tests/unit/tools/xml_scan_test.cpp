@@ -49,7 +49,7 @@ TEST(XmlScan, WindowsAreWholeSiblingItemsSortedAndDisjoint) {
       xml += "</a>";
     }
     xml += "</r>";
-    for (const size_t bytes : {1, 64, 300, 1000, 100000}) {
+    for (const size_t bytes : {1u, 64u, 300u, 1000u, 100000u}) {
       const ScanResult r = scan_xml(xml, {}, bytes);
       ASSERT_TRUE(r.findings.empty());
       size_t end = 0;

@@ -216,6 +216,18 @@ TEST(ArchetypeStore, PermanentTypesStay) {
   EXPECT_EQ(world.store.permanent_used(), 1u);
 }
 
+// ARCH-6: something lies over permanent types.
+TEST(ArchetypeStore, PermanenceMayBeEndedAndTheSlotsComeBack) {
+  World world;
+  ASSERT_TRUE(world.load({.slot = 1, .permanence = Permanence::permanent}, {kLamp, kBox}).ok());
+  const uint32_t free = world.store.permanent_free();
+  EXPECT_EQ(world.store.close_types(1).code, StatusCode::in_use);
+  EXPECT_TRUE(world.store.close_types(1, true).ok());
+  EXPECT_EQ(world.store.permanent_free(), free + 2);
+  EXPECT_EQ(world.store.streamed_used(), 0u);
+  EXPECT_EQ(world.store.close_types(1, true).code, StatusCode::not_found);
+}
+
 // ARCH-6
 TEST(ArchetypeStore, ContextsEndWithTheirTypes) {
   World world;

@@ -86,6 +86,32 @@ TEST(EntityTable, EntitiesComeAndGoAlone) {
   EXPECT_EQ(table.groups(), 0u);
 }
 
+// Many at once, as a map that is loaded in pieces makes them.
+TEST(EntityTable, EntitiesComeInRows) {
+  EntityTable table;
+  ASSERT_TRUE(table.init({.groups = 2, .singles = 2, .entity_bits = 5}).ok());
+  std::vector<Entity> made(10);
+  std::vector<Entity*> town(10);
+  const EntityHandle first = table.add_group(town, hash_name("town"));
+  for (uint32_t i = 0; i < 10; ++i) town[i] = i == 4 ? nullptr : &made[i];
+  table.put_stored(first, 2, 6);
+  for (uint32_t i = 0; i < 10; ++i) {
+    const bool is_told = i >= 2 && i < 6 && i != 4;
+    EXPECT_EQ(made[i].handle(), is_told ? entity_of_group(first, i) : EntityHandle{}) << i;
+  }
+  table.put_stored(first, 0, 2);
+  table.put_stored(first, 6, 10);
+  table.put_stored(first, 10, 10);
+  for (uint32_t i = 0; i < 10; ++i) EXPECT_EQ(table.get(entity_of_group(first, i)), town[i]) << i;
+  {
+    test::BrokenContracts contracts;
+    table.put_stored(first, 5, 11);
+    table.put_stored({first.generation + 2, first.slot}, 0, 1);
+    EXPECT_EQ(contracts.count(), test::kAsserts ? 2u : 0u);
+  }
+  table.remove_group(first);
+}
+
 TEST(EntityTable, SinglesHaveTheTopBit) {
   EntityTable table;
   ASSERT_TRUE(table.init({.groups = 1, .singles = 2}).ok());

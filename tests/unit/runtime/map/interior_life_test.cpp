@@ -220,7 +220,9 @@ TEST_F(InteriorLife, HidesWhatStandsInItsDoorways) {
     expect_furnished(in);
     const uint32_t flags = kit.graph.containers().views[in.entity(2)->container().container()].flags;
     EXPECT_NE(flags & kContainerStraddling, 0u);
+    const uint32_t epoch = kit.graph.node_epoch();
     EXPECT_TRUE(kit.world.rebase({1, 0, 0}).ok());
+    EXPECT_NE(kit.graph.node_epoch(), epoch) << "portals moved";
     EXPECT_TRUE(kit.world.rebase({-1, 0, 0}).ok());
     expect_furnished(in);
     EXPECT_TRUE(map->hide().ok());

@@ -133,14 +133,14 @@ TEST_F(InteriorTest, HasANodeWithRoomsAndPortals) {
     EXPECT_EQ(portal.corners.flags(), flags[p]);
     EXPECT_EQ(portal.corners.opacity(), opacity[p]);
     EXPECT_EQ(portal.priority, p == 1 ? 3u : 0u);
-    EXPECT_FALSE(portal.is_closed);
+    EXPECT_FALSE(portal.is_closed());
     for (int i = 0; i < 4; ++i)
       test::expect_near(portal.corners.point(i), house.portals[p].corners[static_cast<size_t>(i)] + Vec3{100, 50, 10});
   }
 }
 
-// INT-2: an interior that is turned by 90 degrees, by hand: (x, y, z) goes to (100 - y, 50 + x, 10 + z). Its own rotation
-// is stored as it is, not inverted (P013).
+// INT-2: an interior that is turned by 90 degrees, by hand: (x, y, z) goes to (100 - y, 50 + x, 10 + z). Its own
+// rotation is stored as it is, not inverted (P013).
 TEST_F(InteriorTest, TurnsWithItsInstance) {
   start({.archetype = kHouse, .at = {100, 50, 10}, .rotation = test::about_z(90)});
   const Vec3 expected[4] = {{97, 50, 10}, {97, 50, 12}, {96, 50, 12}, {96, 50, 10}};
@@ -302,16 +302,16 @@ TEST_F(InteriorTest, KnowsTheRoomOfAPoint) {
 TEST_F(InteriorTest, ShutsPortalsThatMayBeShut) {
   start();
   EXPECT_TRUE(in->set_portal_closed(0, true).ok());
-  EXPECT_TRUE(in->portal(0)->is_closed);
+  EXPECT_TRUE(in->portal(0)->is_closed());
   EXPECT_TRUE(in->set_portal_closed(1, true).ok());
-  EXPECT_FALSE(in->portal(1)->is_closed);
+  EXPECT_FALSE(in->portal(1)->is_closed());
   EXPECT_EQ(in->set_portal_closed(3, true).code, StatusCode::not_found);
   kit.world.lock();
   EXPECT_EQ(in->set_portal_closed(0, false).code, StatusCode::in_use);
-  EXPECT_TRUE(in->portal(0)->is_closed);
+  EXPECT_TRUE(in->portal(0)->is_closed());
   kit.world.unlock();
   EXPECT_TRUE(in->set_portal_closed(0, false).ok());
-  EXPECT_FALSE(in->portal(0)->is_closed);
+  EXPECT_FALSE(in->portal(0)->is_closed());
 }
 
 // INT-1: 32 rooms and 256 portals are what there can be; one more, and the interior is told and stays empty.

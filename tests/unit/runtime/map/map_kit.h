@@ -49,8 +49,8 @@ struct DoorExtension : Extension {
   uint32_t owner = 0xFFFFFFFF;
 };
 
-/// What a host sees: each entity comes once and goes once, and has a handle meanwhile. It hangs its own objects on them,
-/// and takes them off again.
+/// What a host sees: each entity comes once and goes once, and has a handle meanwhile. It hangs its own objects on
+/// them, and takes them off again.
 struct HostRecord {
   std::set<const Entity*> alive;
   EntityTable* table = nullptr;
@@ -62,7 +62,7 @@ struct HostRecord {
       ++self.created;
       EXPECT_TRUE(self.alive.insert(&entity).second) << "told twice of an entity";
       EXPECT_EQ(self.table->get(entity.handle()), &entity) << "a new entity has a handle";
-      EXPECT_NE(entity.archetype(), nullptr);
+      EXPECT_EQ(entity.archetype() == nullptr, entity.type() == EntityClass::prop_batch);
       entity.set_physics(user);
       entity.set_draw(user);
     };

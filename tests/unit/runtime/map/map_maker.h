@@ -127,6 +127,14 @@ struct MapMaker {
   struct Set {
     uint32_t parent = 0;
     float distance = 0;
+    std::vector<schema::LodSetChildren> children{};
+  };
+
+  struct Grass {
+    NameHash plant{};
+    Aabb box{};
+    uint32_t distance = 100;
+    float fade_start = 20;
   };
 
   NameHash name{};
@@ -135,6 +143,8 @@ struct MapMaker {
   std::vector<Instance> instances{};  ///< ascending owners
   std::vector<ExtensionItem> extensions{};
   std::vector<Set> lod_sets{};
+  std::vector<Grass> grass{};
+  uint32_t prop_lists = 0;
 
   uint32_t add(const EntityItem& item) {
     entities.push_back(item);
@@ -186,7 +196,10 @@ struct MapMaker {
     const auto mlo_vector = b.CreateVector(mlos);
     const auto extension_vector = write_extensions(b, extensions);
     std::vector<flatbuffers::Offset<schema::LodSet>> sets;
-    for (const Set& s : lod_sets) sets.push_back(schema::CreateLodSet(b, s.parent, s.distance));
+    for (const Set& s : lod_sets) {
+      const auto children = b.CreateVectorOfStructs(s.children);
+      sets.push_back(schema::CreateLodSet(b, s.parent, s.distance, children));
+    }
     const auto set_vector = b.CreateVector(sets);
     flatbuffers::Offset<schema::CookedBlocks> cooked;
     if (blocks != nullptr) {
@@ -197,7 +210,27 @@ struct MapMaker {
       cooked =
           schema::CreateCookedBlocks(b, kCookedLayoutVersion, fingerprint, containers, sub_blocks, lanes, slots, links);
     }
+    std::vector<flatbuffers::Offset<schema::PropInstanceListDef>> props;
+    for (uint32_t i = 0; i < prop_lists; ++i) props.push_back(schema::CreatePropInstanceListDef(b));
+    std::vector<flatbuffers::Offset<schema::GrassInstanceListDef>> batches;
+    for (const Grass& g : grass) {
+      const schema::Box box(schema::Vec4(g.box.min.x, g.box.min.y, g.box.min.z, 0),
+                            schema::Vec4(g.box.max.x, g.box.max.y, g.box.max.z, 0));
+      schema::GrassInstanceListDefBuilder batch(b);
+      batch.add_batch_aabb(&box);
+      batch.add_archetype_name(g.plant.value);
+      batch.add_lod_dist(g.distance);
+      batch.add_lod_fade_start_dist(g.fade_start);
+      batches.push_back(batch.Finish());
+    }
+    flatbuffers::Offset<schema::InstancedMapData> lists;
+    if (!props.empty() || !batches.empty()) {
+      const auto prop_vector = b.CreateVector(props);
+      const auto batch_vector = b.CreateVector(batches);
+      lists = schema::CreateInstancedMapData(b, 0, prop_vector, batch_vector);
+    }
     schema::MapDataBuilder map(b);
+    if (!lists.IsNull()) map.add_instanced_data(lists);
     map.add_name(name.value);
     map.add_content_flags(content);
     map.add_entities(entity_vector);

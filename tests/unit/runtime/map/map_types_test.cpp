@@ -12,6 +12,7 @@
 #include "map/extension_type.h"
 #include "support/captured.h"
 #include "support/checked_memory.h"
+#include "support/test_paths.h"
 #include "unit/runtime/map/types_file.h"
 
 namespace meridian {

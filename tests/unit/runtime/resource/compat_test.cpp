@@ -16,6 +16,7 @@
 #include "meridian/schemas/imap_generated.h"
 #include "meridian/schemas/ityp_generated.h"
 #include "meridian/schemas/manifest_generated.h"
+#include "support/test_paths.h"
 
 namespace meridian {
 namespace {

@@ -77,6 +77,18 @@ TEST(MountPatch, WithoutItsBaseIsRefusedUnlessAskedFor) {
   EXPECT_EQ(mounts.all(), "- new - comes ");
 }
 
+TEST(MountPatch, SaysWhatItTakesAway) {
+  const PackBuffer base = base_pack(), patch = first_patch(content_of(base)).make();
+  Mounts mounts;
+  const Result<MountId> below = mounts.mount_pack(base.span()), above = mounts.mount_pack(patch.span());
+  ASSERT_TRUE(below.ok() && above.ok());
+  EXPECT_TRUE(mounts.removes(above.value(), kMap, hash_name("goes")));
+  EXPECT_FALSE(mounts.removes(above.value(), kMap, hash_name("changes")));
+  EXPECT_FALSE(mounts.removes(below.value(), kMap, hash_name("goes")));
+  ASSERT_TRUE(mounts.unmount(above.value()).ok());
+  EXPECT_FALSE(mounts.removes(above.value(), kMap, hash_name("goes")));
+}
+
 // PACK-5: the hash of what a pack and its patch amount to is that of a pack made of it at once.
 TEST(MountPatch, PatchesStandOnPatches) {
   const PackBuffer base = base_pack(), patch = first_patch(content_of(base)).make();

@@ -16,6 +16,7 @@
 #define MERIDIAN_DEFINE_COUNTING_ALLOCATOR
 #include "support/counting_allocator.h"
 #include "support/pack_maker.h"
+#include "support/test_paths.h"
 
 namespace meridian {
 namespace {

@@ -486,6 +486,14 @@ TEST(Fingerprint, ChangesExactlyWithWhatComesFromElsewhere) {
   const uint64_t before = descriptor_fingerprint(random.input());
   EXPECT_EQ(descriptor_fingerprint(random.input()), before);
   EXPECT_EQ(descriptor_fingerprint(test::random_map(3, {.entities = 150, .slips = false}).input()), before);
+  for (const uint32_t size : {1u, 7u, 64u, 149u, 1000u}) {
+    uint64_t state = kFingerprintStart;
+    const auto count = static_cast<uint32_t>(random.input().archetypes.size());
+    for (uint32_t first = 0; first < count; first += size) {
+      state = descriptor_fingerprint(random.input(), state, first, std::min(count, first + size));
+    }
+    EXPECT_EQ(state, before) << "in pieces of " << size;
+  }
 
   const std::set<const ArchetypeTraits*> used(random.archetypes.begin(), random.archetypes.end());
   for (ArchetypeTraits& t : random.pool) {

@@ -193,6 +193,7 @@ TEST(SceneRepresentation, LeavesOutWhatHasNoPlace) {  // SG-1
 }
 
 TEST(SceneRepresentation, LeavesOutWhatHasNoDescriptor) {  // P078
+  Archetype infinite;                                      // outlives the entities of the parts
   WorldParts parts;
   Entity &bare = parts.make(), &near = parts.make();
   bare.set_archetype(nullptr);
@@ -204,7 +205,6 @@ TEST(SceneRepresentation, LeavesOutWhatHasNoDescriptor) {  // P078
   stranger.lod().distance = 10;
   EXPECT_EQ(parts.world.add(stranger).code, StatusCode::bad_value);
   EXPECT_EQ(parts.graph.used_containers(), 0u);
-  Archetype infinite;
   ArchetypeTraits traits;
   traits.box = {{-1, -1, -1}, {1, 1, std::numeric_limits<float>::infinity()}};
   infinite.set_traits(traits);

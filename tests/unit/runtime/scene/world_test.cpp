@@ -332,6 +332,19 @@ TEST(World, MayEndBeforeItsRepresentations) {
   EXPECT_EQ(graph.statistics().locks, 2u);
 }
 
+// Or they before it: it asks nobody who is gone.
+TEST(World, OutlivesItsRepresentations) {
+  WorldParts parts;
+  Entity& box = parts.make({10, 0, 0});
+  {
+    Witness first(kAllTypes, kAllOperations), second(kAllTypes, kAllOperations);
+    ASSERT_TRUE(parts.world.add_representation(first).ok());
+    ASSERT_TRUE(parts.world.add_representation(second).ok());
+  }
+  EXPECT_TRUE(parts.world.add(box).ok());
+  EXPECT_TRUE(parts.world.remove(box).ok());
+}
+
 // --- the origin ------------------------------------------------------------------------------------------
 
 TEST(World, RebaseTellsEverybodyAndCounts) {  // SG-8

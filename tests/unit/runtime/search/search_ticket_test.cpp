@@ -52,8 +52,8 @@ class SearchTicket : public testing::Test {
   std::vector<std::vector<EntityHandle>> expected_;
 };
 
-// The search is locked in, and is_finished tells the truth: with a job system that runs nothing by itself it stays false
-// until somebody lets the job run.
+// The search is locked in, and is_finished tells the truth: with a job system that runs nothing by itself it stays
+// false until somebody lets the job run.
 TEST_F(SearchTicket, SRCH2_IsFinishedReallyTells) {
   test::SerialKit serial(16);
   Search search;

@@ -206,6 +206,58 @@ TEST_P(SearchVolume, EveryKindEqualsAPlainList) {
   for (const uint32_t found : found_by) EXPECT_GT(found, 50u) << "the volumes are where the entities are";
 }
 
+// SRCH-1, SRCH-4: what lies within a volume as a whole is taken without a look at each entity, and what a volume holds
+// in height without one at heights. So volumes end where blocks of entities do, and a float to either side of that.
+TEST_P(SearchVolume, VolumesThatEndWhereBlocksDoEqualAPlainList) {
+  const uint32_t seed = std::random_device()();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  Dice dice(seed);
+  std::vector<PlacedEntity> entities = test::random_entities(dice, 1500, {200, -300, 10}, 150);
+  for (PlacedEntity& entity : entities)
+    entity.type = dice.chance(0.5) ? EntityClass::building : EntityClass::grass_batch;
+  ContainerKit kit;
+  kit.add_map(entities, kGroup);
+  kit.finish();
+  uint32_t asked = 0;
+  const auto expect_all = [&](const Volume& volume) {
+    if (!check(volume).ok()) return;  // of a flat block
+    for (const uint32_t types : {kAllTypes, type_bit(EntityClass::grass_batch)}) {
+      std::vector<EntityHandle> expected;
+      for (uint32_t e = 0; e < entities.size(); ++e) {
+        if (!entities[e].is_used || (types & type_bit(entities[e].type)) == 0) continue;
+        const Answer answer = test::answer(volume, test::box_of(entities[e]));
+        if (answer == Answer::either) return;  // too close to call for the plain list
+        if (answer == Answer::in) expected.push_back({kGroup.generation, kGroup.slot + e});
+      }
+      ASSERT_EQ(test::search_all(kit, {.volume = volume, .types = types}), expected);
+      ++asked;
+    }
+  };
+  for (uint32_t c = 0; c < kit.containers().views.size(); ++c) {
+    for (uint32_t b = 0; b * kSubBlockSlots < kit.containers().views[c].slots; ++b) {
+      if (kit.containers().sub_boxes[c].is_empty_lane(b)) continue;
+      const Aabb box = kit.containers().sub_boxes[c].lane(b);
+      expect_all(box_volume(box));
+      for (float Vec3::*const axis : {&Vec3::x, &Vec3::y, &Vec3::z}) {
+        Aabb cut = box;
+        cut.min.*axis = above(box.min.*axis);
+        expect_all(box_volume(cut));
+        cut = box;
+        cut.max.*axis = below(box.max.*axis);
+        expect_all(box_volume(cut));
+        cut.min.*axis = cut.max.*axis = (box.min.*axis + box.max.*axis) / 2;
+        expect_all(box_volume(cut));
+      }
+      const Vec3 middle = (box.min + box.max) * 0.5f, reach = box.max - middle;
+      const float radius = std::sqrt(reach.x * reach.x + reach.y * reach.y + reach.z * reach.z);
+      for (const float r : {below(radius), radius, above(radius), radius * 2}) expect_all(sphere_volume(middle, r));
+      const Plane sides[] = {{{1, 0, 0}, -box.min.x}, {{0, -1, 0}, box.max.y}, {{0, 0, 1}, -box.min.z}};
+      expect_all(frustum_volume(sides, 3));
+    }
+  }
+  EXPECT_GT(asked, 1000u);
+}
+
 // SRCH-3: nothing is written past the end; both counts are told.
 TEST_P(SearchVolume, TooSmallASpanIsFilledAndTheFullNumberTold) {
   ContainerKit kit;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// SRCH-1, SCAN-11: the loops themselves. All widths say the same, bit for bit; a box that holds one which passes passes.
+// SRCH-1, SCAN-11: the loops themselves. All widths say the same, bit for bit; a box that holds one which passes
+// passes.
 #include <gtest/gtest.h>
 
 #include <bit>

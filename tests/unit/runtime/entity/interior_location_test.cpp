@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "meridian/scene/interior_location.h"
+#include "meridian/entity/interior_location.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "meridian/entity/entity_init.h"
+#include "meridian/scene/entity_init.h"
 
 #include <gtest/gtest.h>
 
