@@ -8,10 +8,12 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 repetitions=5
+only=''
 table_args=()
 while [ $# -gt 0 ]; do
   case "$1" in
-    --only | --json) table_args+=("$1" "${2:?$1 needs a value}"); shift 2 ;;
+    --only) only="${2:?--only needs an id}"; table_args+=("$1" "$2"); shift 2 ;;
+    --json) table_args+=("$1" "${2:?$1 needs a value}"); shift 2 ;;
     --repetitions) repetitions="${2:?--repetitions needs a number}"; shift 2 ;;
     --compare) shift ;; # peers are always measured
     -h | --help) sed -n '2,6p' "$0" | cut -c3-; exit 0 ;;
@@ -21,7 +23,7 @@ done
 
 ./pipeline/setup.sh
 cmake --preset release -DMERIDIAN_BUILD_BENCHMARKS=ON >/dev/null
-cmake --build --preset release --target compile_bench load_bench map_bench pack_bench core_bench search_bench imapc worldc worldgen
+cmake --build --preset release --target compile_bench load_bench map_bench pack_bench core_bench search_bench box_tree_bench occlusion_bench scan_bench fly_bench imapc worldc worldgen resinfo
 bin=build/release
 out=build/bench
 mkdir -p "$out"
@@ -30,13 +32,79 @@ run() { # PROGRAM REPORT [OPTION...]
   # In turn, not one after the other: on a shared machine the speed drifts, and ratios must not.
   "$1" --benchmark_enable_random_interleaving=true --benchmark_repetitions="$repetitions" --benchmark_out="$2" --benchmark_out_format=json --benchmark_min_time=0.1 "${@:3}" >/dev/null
 }
-run "$bin/tests/bench/compile_bench" "$out/compile.json"
-run "$bin/tests/bench/load_bench" "$out/load.json"
-run "$bin/tests/bench/map_bench" "$out/map.json"
-run "$bin/tests/bench/pack_bench" "$out/pack.json" --benchmark_filter=BM_open_trusted_entry
-run "$bin/tests/bench/core_bench" "$out/core.json"
-run "$bin/tests/bench/search_bench" "$out/search.json"
+rm -f "$out"/*.json
+# True if what these ids measure is asked for.
+wants() {
+  local id
+  [ -n "$only" ] || return 0
+  for id; do [ "$id" != "$only" ] || return 0; done
+  return 1
+}
+! wants PERF-4 || run "$bin/tests/bench/compile_bench" "$out/compile.json"
+! wants PERF-5 WIDX-1 BOX-1 || run "$bin/tests/bench/load_bench" "$out/load.json"
+! wants PERF-5 WIDX-1 BOX-1 || run "$bin/tests/bench/pack_bench" "$out/pack.json" --benchmark_filter=BM_open_trusted_entry
+! wants PERF-6 || run "$bin/tests/bench/map_bench" "$out/map.json"
+! wants POOL-2 POOL-3 TREF-1 || run "$bin/tests/bench/core_bench" "$out/core.json"
+! wants PERF-3 || run "$bin/tests/bench/search_bench" "$out/search.json"
+! wants PERF-2 || run "$bin/tests/bench/box_tree_bench" "$out/box_tree.json"
+! wants PERF-8 || run "$bin/tests/bench/occlusion_bench" "$out/occlusion.json"
+! wants PERF-1 || run "$bin/tests/bench/scan_bench" "$out/scan.json"
 
+# Flights: through a linked world, from a slow disk, through worlds of half and double size, through a huge one.
+if wants PERF-7 PERF-9; then
+  python3 - "$bin" "$out" "${only:-all}" <<'PY'
+import json, os, re, shutil, statistics, subprocess, sys
+
+bin, out, only = sys.argv[1:]
+
+
+def tool(name, *args):
+    return subprocess.run([os.path.join(bin, "bin", name), *args], check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
+
+
+def world(name, *args):
+    folder = os.path.join(out, name)
+    shutil.rmtree(folder, ignore_errors=True)
+    tool("worldgen", *args, "-o", folder, "--quiet")
+    return folder
+
+
+def fly(folder, *args):
+    result = subprocess.run([os.path.join(bin, "tests/bench/fly_bench"), folder, *args], check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    return json.loads(result.stdout)
+
+
+flights = {}
+if only in ("all", "PERF-7"):
+    source, linked = world("gta_xml", "--preset", "gta", "--xml"), os.path.join(out, "gta")
+    shutil.rmtree(linked, ignore_errors=True)
+    tool("worldc", "build", source, "-o", linked, "--no-pack", "--quiet")
+    shutil.rmtree(source)
+    flights["gta"] = fly(linked, "--seconds", "600", "--scan")  # and what is seen of it, each frame
+    slow = ["--seconds", "600", "--latency", "30", "--bandwidth", "50"]
+    flights["slow_blind"] = fly(linked, *slow, "--look-ahead", "0")
+    flights["slow"] = fly(linked, *slow)
+    shutil.rmtree(linked)
+if only in ("all", "PERF-9"):
+    # The same density, the same flight over the middle; in turn, and the middle one of five, as the machine drifts.
+    folders = {name: world(name, "--preset", "gta", "--maps", str(maps), "--entities", str(entities), "--compiled")
+               for name, maps, entities in (("half", 8000, 1200000), ("double", 16000, 2400000))}
+    rounds = [{name: fly(folder, "--seconds", "300", "--span", "1500") for name, folder in folders.items()} for _ in range(5)]
+    for name, folder in folders.items():
+        flights[name] = rounds[0][name] | {key: statistics.median(r[name][key] for r in rounds) for key in ("mean_us", "median_us")}
+        shutil.rmtree(folder)
+    folder = world("huge", "--preset", "huge", "--compiled")
+    rounds = [fly(folder, "--seconds", "120") for _ in range(3)]
+    flights["huge"] = rounds[0] | {"p99_9_us": statistics.median(r["p99_9_us"] for r in rounds)}
+    stats = tool("resinfo", "stats", os.path.join(folder, "world.widx"))
+    flights["huge"]["bytes_a_map"] = float(re.search(r"([0-9.]+) bytes a map", stats).group(1))
+    flights["huge"]["bytes_an_archetype"] = float(re.search(r"([0-9.]+) an archetype", stats).group(1))
+    shutil.rmtree(folder)
+json.dump(flights, open(os.path.join(out, "flight.json"), "w"))
+PY
+fi
+
+if wants PERF-4 LINT-2; then
 # Peak private memory of the program itself: resident pages at the end of its life, without the input's mapping.
 "$bin/tests/bench/compile_bench" --make "$out/big.ymap.xml"
 python3 - "$bin/bin/imapc" "$out" <<'PY'
@@ -97,4 +165,5 @@ for name in ("many", "many_out", "many_world", "thousand"):
     shutil.rmtree(os.path.join(out, name), ignore_errors=True)
 PY
 rm -f "$out/big.ymap.xml" "$out/big.imap"
+fi
 python3 pipeline/bench_table.py "$out" "${table_args[@]+"${table_args[@]}"}"

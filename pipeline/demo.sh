@@ -120,6 +120,19 @@ echo 'Linked maps bring their descriptors along: loading copies them. The answer
 in=build/demo/world
 run $bin/hello_map $in/imap/hv_harbour_strm_0.imap $in/ityp/hv_props.ityp $in/ityp/hv_buildings.ityp
 
+begin 'Fly through it: samples/fly_through'
+echo 'A camera crosses the world in the pack; maps come before it does, become entities, and leave behind it.'
+run $bin/fly_through build/demo/world/world.mpk --speed 90 --seconds 20 --height 20 --picture build/demo/flight.svg
+echo 'The same from a disk of 1 MB/s that takes 150 ms to answer, without looking ahead, at four times the speed:'
+run $bin/fly_through build/demo/world/world.mpk --speed 360 --seconds 20 --height 20 --latency 150 --bandwidth 1 \
+  --look-ahead 0 --quiet
+echo 'The flight from above: build/demo/flight.svg'
+echo 'One frame from above: what the camera sees, what hides, what is too far (colours: samples/fly_through/README.md).'
+run $bin/fly_through build/demo/world/world.mpk --path 40 20 15 400 60 20 500 100 20 --speed 30 --seconds 1 --every 10 \
+  --pictures build/demo --picture-reach 150 --explain-visibility hv_harbour_strm_0:1 hv_harbour_strm_0:12 --quiet
+mv build/demo/frame_000000.png build/demo/seen.png
+echo 'What was seen at first: build/demo/seen.png'
+
 corpus=../shared/corpus
 if [ -d $corpus ]; then
   begin "Published files: $corpus"

@@ -17,7 +17,8 @@ EOF
 }
 
 build=(g++ cmake ninja-build flatbuffers-compiler libflatbuffers-dev libtinyxml2-dev libcli11-dev libtbb-dev
-       libxxhash-dev libzstd-dev libhwy-dev)
+       libxxhash-dev libzstd-dev libhwy-dev
+       libpng-dev)                                                     # pictures of the sample fly_through
 test=(ccache git python3 libgtest-dev
       libbenchmark-dev libpugixml-dev libboost-dev libbullet-dev libembree-dev   # peers in benchmarks
       clang libclang-rt-14-dev clang-tidy clang-format                 # fuzzers, checks

@@ -20,7 +20,7 @@ cd "$(dirname "$0")/.."
 dir=$(realpath -m "${1-build/tsan_tbb}")
 mkdir -p "$dir/sources" "$dir/lists/partial" "$dir/cache/archives/partial"
 
-if [ ! -e "$dir/done" ]; then
+if [ ! -e "$dir/done_clang" ]; then
   {
     # The machine's own list of archives, asked for sources instead of packages.
     for list in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do
@@ -37,12 +37,12 @@ if [ ! -e "$dir/done" ]; then
     "${apt[@]}" source --download-only onetbb
     mkdir -p source
     tar -xf onetbb_*.orig.tar.* -C source --strip-components=1
-    cmake -S source -B build -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DTBB_TEST=OFF -DTBB_STRICT=OFF \
+    cmake -S source -B build -G Ninja -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_BUILD_TYPE=RelWithDebInfo -DTBB_TEST=OFF -DTBB_STRICT=OFF \
       -DTBB_SANITIZE=thread -DCMAKE_LIBRARY_OUTPUT_DIRECTORY="$dir/lib" \
       -DCMAKE_LIBRARY_OUTPUT_DIRECTORY_RELWITHDEBINFO="$dir/lib"
     cmake --build build --target tbb
     ls lib/libtbb.so.*
-    touch done
+    touch done_clang
   } >"$dir/log" 2>&1 || { status=$?; tail -n 40 "$dir/log" >&2; exit $status; }
 fi
 echo "$dir/lib"
