@@ -6,13 +6,14 @@ set -euo pipefail
 shopt -s inherit_errexit
 
 sections=(setup release schemas format tidy asan tsan fuzz install demo)
+nightly=(soak)  # only when asked for
 
 usage() {
   cat <<EOF
 usage: pipeline/test.sh [--quick] [--only SECTION]... [--jobs N]
 
   --quick         sections setup and release only
-  --only SECTION  one of: ${sections[*]}
+  --only SECTION  one of: ${sections[*]} ${nightly[*]}
   --jobs N        parallel work (default: as many as processors)
   --help          print this text
 
@@ -26,6 +27,8 @@ usage: pipeline/test.sh [--quick] [--only SECTION]... [--jobs N]
   fuzz     clang build with sanitizers, fuzz programs over their corpora
   install  package, sub-project and relocatable tools, used from outside (needs release)
   demo     pipeline/demo.sh
+
+  soak     ten minutes of flights with failing reads; for the night, and not part of the whole
 EOF
 }
 
@@ -33,7 +36,7 @@ quick=no run=() jobs=$(nproc) inside=no
 while [ $# -gt 0 ]; do
   case $1 in
     --quick) quick=yes; shift ;;
-    --only) [[ " ${sections[*]} " == *" ${2-} "* ]] || { usage >&2; exit 2; }; run+=("$2"); shift 2 ;;
+    --only) [[ " ${sections[*]} ${nightly[*]} " == *" ${2-} "* ]] || { usage >&2; exit 2; }; run+=("$2"); shift 2 ;;
     --jobs) jobs=${2-}; [[ $jobs =~ ^[1-9][0-9]*$ ]] || { usage >&2; exit 2; }; shift 2 ;;
     --inside) inside=yes; shift ;;  # a section's own process
     --help|-h) usage; exit 0 ;;
@@ -179,6 +182,12 @@ section_install() {
 }
 
 section_demo() { logged build/demo.log pipeline/demo.sh --no-setup && tail -n 1 build/demo.log; }
+
+section_soak() {
+  build release
+  MERIDIAN_SOAK_FRAMES=2000000 logged build/soak.log build/release/tests/unit/runtime/runtime_flight_soak_test --gtest_brief=1
+  tail -n 1 build/soak.log
+}
 
 if [ $inside = yes ]; then
   "section_${run[0]}"

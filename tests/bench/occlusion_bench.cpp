@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Drawing occluders and testing boxes against the picture, on one thread, beside the plainest way to cull: a loop over
-// the boxes of 100 000 entities and the planes of one frustum.
+// the boxes of 100 000 entities and the planes of one frustum (PERF-8).
+//
+// occlusion_bench --profile KIND: 64 rounds with nothing timed, for profilers; KIND is raster or test.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -140,9 +143,27 @@ void scalar_cull(benchmark::State& state) {
   state.counters["seen"] = count;
 }
 
+/// Profilers collect in here alone.
+__attribute__((noinline)) void profiled_frame(bool is_raster) {
+  if (is_raster) {
+    city().draw();
+  } else {
+    benchmark::DoNotOptimize(city().test());
+  }
+}
+
+int profile(const std::string& kind) {
+  require(kind == "raster" || kind == "test", "--profile raster or test");
+  constexpr uint32_t kRounds = 64;
+  for (uint32_t i = 0; i < kRounds; ++i) profiled_frame(kind == "raster");
+  std::printf("%u frames\n", kRounds);
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc == 3 && std::strcmp(argv[1], "--profile") == 0) return profile(argv[2]);
   benchmark::RegisterBenchmark("BM_scalar_cull", scalar_cull);
   constexpr struct {
     SimdWidth width;
