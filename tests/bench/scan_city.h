@@ -3,6 +3,8 @@
 /// What the scan is measured with: a city in maps of 1200, cameras in its streets, a plain loop that does all of what the
 /// scan does, and other libraries that are asked for the frusta alone.
 
+#include <benchmark/benchmark.h>
+
 #include <algorithm>
 #include <bit>
 #include <chrono>
@@ -282,6 +284,7 @@ class ScanCity {
   }
 
   SerialJobs& serial() { return serial_; }
+  const ScanResults& results() const { return scan_.results(); }
   SceneGraph& scene() { return scene_; }
 
  private:

@@ -24,14 +24,22 @@ bool is_inside(const Aabb& inner, const Aabb& outer) {
 
 Aabb union_of(const Aabb& a, const Aabb& b) { return {min(a.min, b.min), max(a.max, b.max)}; }
 
-/// Place of the centre along the curve, which fills the world: keys do not depend on what else is in the tree.
+/// Boxes with a longer side stand together, behind all others: one of them makes its whole leaf large. [m]
+constexpr float kLargeSide = 4096;
+
+/// Whether it is large, then the place of its centre along the curve, which fills the world: keys do not depend on what
+/// else is in the tree.
 uint64_t key_of(const Aabb& box) {
   constexpr double kCells = 1u << detail::kCurveBits;
   const auto cell = [](float low, float high) {
     const double middle = (double{low} + high) / 2;
     return static_cast<uint32_t>(std::clamp((middle + kCurveLimit) * (kCells / (2.0 * kCurveLimit)), 0.0, kCells - 1));
   };
-  return detail::hilbert_key(cell(box.min.x, box.max.x), cell(box.min.y, box.max.y), cell(box.min.z, box.max.z));
+  const uint64_t along =
+      detail::hilbert_key(cell(box.min.x, box.max.x), cell(box.min.y, box.max.y), cell(box.min.z, box.max.z));
+  const Vec3 size = box.max - box.min;
+  const bool is_large = std::max({size.x, size.y, size.z}) > kLargeSide;
+  return uint64_t{is_large} << 62 | along >> 1;  // bit 63 is kStale
 }
 
 /// Half the longest side on all sides. What overflows is infinite, and then everything is inside.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <limits>
 
 #include "meridian/base/assert.h"
 #include "scene/desc_bounds.h"
@@ -10,6 +11,16 @@
 
 namespace meridian {
 namespace {
+
+/// What counts as growth where what moves is the first in a block, or in a container: what has to grow more is left as
+/// it is, and another one begun. [m]
+constexpr float kFirstInBlock = 100, kFirstInContainer = 1000;
+
+/// By how much a box grows, all three sides together, if it takes in another one. [m]
+float growth(const Aabb& box, const Aabb& other) {
+  const Vec3 before = box.max - box.min, after = max(box.max, other.max) - min(box.min, other.min);
+  return (after.x - before.x) + (after.y - before.y) + (after.z - before.z);
+}
 
 constexpr uint32_t kUseFlags = kContainerDynamic | kContainerStraddling | kContainerLights;
 
@@ -324,6 +335,30 @@ uint32_t SceneGraph::find_room(const SceneNode& node, uint32_t use_flags) const 
   return kNoContainer;
 }
 
+/// Of what moves outside, the block with a free slot that has to grow least for a box, its container included: so those
+/// that stand together are together, and what looks for some of them leaves the others out. False: no chunk has room.
+bool SceneGraph::find_near(const SceneNode& node, const Aabb& box, uint32_t& container, uint32_t& sub_block) const {
+  float least = std::numeric_limits<float>::infinity();
+  for (uint32_t c = first_fixed_; c < first_soa_; ++c) {
+    const Record& record = records_[c];
+    const ContainerView& view = table_.views[c];
+    if (view.capacity == 0 || record.node != &node || record.count == view.capacity) continue;
+    const DescBounds& all = table_.bounds[c];
+    const float by_all = detail::is_empty(all) ? kFirstInContainer : growth(detail::box_of(all), box);
+    if (!(by_all < least)) continue;
+    for (uint32_t i = 0; i < kContainerSubBlocks; ++i) {
+      if (record.used[i] == ~0u) continue;
+      const DescBounds& block = table_.sub_blocks[c * kContainerSubBlocks + i];
+      const float by = by_all + (detail::is_empty(block) ? kFirstInBlock : growth(detail::box_of(block), box));
+      if (!(by < least)) continue;
+      least = by;
+      container = c;
+      sub_block = i;
+    }
+  }
+  return is_finite(least);
+}
+
 Status SceneGraph::make_room(SceneNode& node, ContainerUse use, uint32_t& container) {
   uint32_t held = 0;  // slots of this use
   for (uint32_t c = node.first_container_; c != kNoContainer; c = records_[c].next) {
@@ -355,12 +390,14 @@ Result<SceneSlot> SceneGraph::insert(SceneNode& node, ContainerUse use, EntityHa
   if (!fits) return Status{StatusCode::bad_value, "what straddles a portal stands in the outside node", 0};
   if (const Status good = detail::check_desc(desc); !good.ok()) return good;
   if (node.is_in_world() && refuse_if_locked()) return refused();
-  uint32_t container = find_room(node, flags_of(use));
+  uint32_t container = kNoContainer, word = 0;
+  const bool is_near = use == ContainerUse::dynamic && node.type_ == NodeType::exterior &&
+                       find_near(node, {desc.centre - desc.half, desc.centre + desc.half}, container, word);
+  if (!is_near) container = find_room(node, flags_of(use));
   if (container == kNoContainer) {
     if (const Status made = make_room(node, use, container); !made.ok()) return made;
   }
   Record& record = records_[container];
-  uint32_t word = 0;
   while (record.used[word] == ~0u) ++word;
   const uint32_t slot = word * kSubBlockSlots + static_cast<uint32_t>(std::countr_one(record.used[word]));
   ContainerView& view = table_.views[container];

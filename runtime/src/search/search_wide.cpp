@@ -9,6 +9,7 @@
 #include <bit>
 #include <cstddef>
 
+#include "base/packed_lanes.h"
 #include "search/search_kernel.h"
 #include "search/search_walk.h"
 
@@ -298,27 +299,13 @@ HWY_INLINE uint32_t used_slots(const uint16_t* distance) {
   return mask;
 }
 
-/// Those lanes first that have a bit. Highway's own copies its table to the stack with GCC 12.
-template <class Tag>
-HWY_INLINE hn::Vec<Tag> pack(Tag tag, hn::Vec<Tag> v, uint32_t bits) {
-  if constexpr (hn::MaxLanes(tag) > 8) {
-    const uint8_t bytes[8] = {static_cast<uint8_t>(bits), static_cast<uint8_t>(bits >> 8)};
-    return hn::Compress(v, hn::LoadMaskBits(tag, bytes));
-  } else {
-    const auto shifts = hn::ShiftLeft<2>(hn::Iota(tag, 0));
-    const auto lanes = hn::And(hn::Shr(hn::Set(tag, kPackedLanes.of[bits]), shifts), hn::Set(tag, 7));
-    return hn::TableLookupLanes(v, hn::IndicesFromVec(tag, lanes));
-  }
-}
+#include "base/pack_lanes-inl.h"
 
 // Written as pairs of lanes.
 static_assert(sizeof(EntityHandle) == 8 && offsetof(EntityHandle, generation) == 0 &&
               offsetof(EntityHandle, slot) == 4);
 
 HWY_INLINE void write_group(const uint32_t* entity, uint32_t mask, EntityHandle group, EntityHandle* out) {
-#if HWY_TARGET == HWY_SCALAR  // is compiled, never run, and has no halves
-  for (; mask != 0; mask &= mask - 1) *out++ = entity_of_group(group, entity[std::countr_zero(mask)]);
-#else
   constexpr hn::CappedTag<uint32_t, kWideLanes> kIndices;
   constexpr hn::RepartitionToWide<decltype(kIndices)> kPairs;
   constexpr hn::Half<decltype(kIndices)> kHalf;
@@ -327,7 +314,7 @@ HWY_INLINE void write_group(const uint32_t* entity, uint32_t mask, EntityHandle 
   const auto slot = hn::Set(kIndices, group.slot);
   for (size_t i = 0; i < kSubBlockSlots; i += kCount) {
     const uint32_t part = mask >> i & ((1u << kCount) - 1);
-    const auto packed = pack(kIndices, hn::Add(hn::LoadU(kIndices, entity + i), slot), part);
+    const auto packed = LanePacker<decltype(kIndices)>(part)(kIndices, hn::Add(hn::LoadU(kIndices, entity + i), slot));
     const auto low = hn::PromoteTo(kPairs, hn::LowerHalf(kHalf, packed));
     const auto high = hn::PromoteTo(kPairs, hn::UpperHalf(kHalf, packed));
     auto* const to = reinterpret_cast<uint32_t*>(out);
@@ -335,7 +322,6 @@ HWY_INLINE void write_group(const uint32_t* entity, uint32_t mask, EntityHandle 
     hn::StoreU(hn::BitCast(kIndices, hn::Or(hn::ShiftLeft<32>(high), generation)), kIndices, to + kCount);
     out += std::popcount(part);
   }
-#endif
 }
 
 #include "search/search_walk-inl.h"

@@ -229,14 +229,12 @@ void make_level(const float* from, size_t from_width, float* to, size_t rows) {
     const float* const below = above + from_width;
     float* const out = to + y * width;
     size_t x = 0;
-#if HWY_TARGET != HWY_SCALAR
     for (; x + kStep <= width; x += kStep) {
       const F left = hn::Min(hn::LoadU(kFloats, above + 2 * x), hn::LoadU(kFloats, below + 2 * x));
       const F right = hn::Min(hn::LoadU(kFloats, above + 2 * x + kStep), hn::LoadU(kFloats, below + 2 * x + kStep));
       const F even = hn::ConcatEven(kFloats, right, left), odd = hn::ConcatOdd(kFloats, right, left);
       hn::StoreU(hn::Min(even, odd), kFloats, out + x);
     }
-#endif
     for (; x < width; ++x) {
       out[x] = std::min(std::min(above[2 * x], above[2 * x + 1]), std::min(below[2 * x], below[2 * x + 1]));
     }

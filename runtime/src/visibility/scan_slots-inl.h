@@ -40,8 +40,9 @@ HWY_INLINE W fade_alphas(F distance, F near, F fade) {
 /// Planes that a container crosses, of all shapes that are nothing but frusta, in one list: what is outside of one of
 /// them is found without a branch for each shape. How many planes a shape has left cannot be foretold.
 struct PlaneList {
-  struct Test {
-    Plane plane;
+  struct Test {  // not set before it is added: there is room for many, and few are there
+    float x, y, z;
+    float limit;  ///< what reaches less is outside
     uint16_t corner[3];
     uint32_t bit;  ///< phase of its shape
   };
@@ -53,16 +54,19 @@ struct PlaneList {
     phases |= shape.bit;
     for (uint32_t left = planes & shape.all_planes(); left != 0; left &= left - 1) {
       const auto i = static_cast<uint32_t>(std::countr_zero(left));
+      const Plane& plane = shape.planes[i];
       const uint16_t* const corner = shape.corners[i];
-      tests[count++] = {shape.planes[i], {corner[0], corner[1], corner[2]}, shape.bit};
+      tests[count++] = {plane.normal.x, plane.normal.y, plane.normal.z, -plane.d, {corner[0], corner[1], corner[2]},
+                        shape.bit};
     }
   }
   /// Phases that do not see a box. Those of planes that were not added see it.
   HWY_INLINE W outside(const Boxes& box) const {
     W out = hn::Zero(kWords);
     for (uint32_t i = 0; i < count; ++i) {
-      const M is_outside = hn::Lt(reach(tests[i].plane, tests[i].corner, box), splat(-tests[i].plane.d));
-      out = hn::Or(out, hn::IfThenElseZero(hn::RebindMask(kWords, is_outside), hn::Set(kWords, tests[i].bit)));
+      const Test& test = tests[i];
+      const M is_outside = hn::Lt(reach(test.x, test.y, test.z, test.corner, box), splat(test.limit));
+      out = hn::Or(out, hn::IfThenElseZero(hn::RebindMask(kWords, is_outside), hn::Set(kWords, test.bit)));
     }
     return out;
   }
@@ -399,25 +403,11 @@ class SlotScan {
     ask_for_more(slot);
     const uint32_t at = all_.count;
     all_.count += count_of(kept);
-    if (kept == kStepBits) {
-      hn::StoreU(hn::Add(hn::Set(kWords, slot), hn::Iota(kWords, 0)), kWords, all_.slot + at);
-      hn::StoreU(d, kFloats, all_.distance + at);
-      hn::StoreU(near, kFloats, all_.near + at);
-      hn::StoreU(fade, kFloats, all_.fade + at);
-    } else {
-      float of_d[kStep], of_near[kStep], of_fade[kStep];
-      hn::StoreU(d, kFloats, of_d);
-      hn::StoreU(near, kFloats, of_near);
-      hn::StoreU(fade, kFloats, of_fade);
-      uint32_t to = at;
-      for (uint32_t left = kept; left != 0; left &= left - 1, ++to) {
-        const auto lane = static_cast<uint32_t>(std::countr_zero(left));
-        all_.slot[to] = slot + lane;
-        all_.distance[to] = of_d[lane];
-        all_.near[to] = of_near[lane];
-        all_.fade[to] = of_fade[lane];
-      }
-    }
+    const LanePacker<Words> pack(kept);
+    hn::StoreU(pack(kWords, hn::Add(hn::Set(kWords, slot), hn::Iota(kWords, 0))), kWords, all_.slot + at);
+    hn::StoreU(pack(kFloats, d), kFloats, all_.distance + at);
+    hn::StoreU(pack(kFloats, near), kFloats, all_.near + at);
+    hn::StoreU(pack(kFloats, fade), kFloats, all_.fade + at);
     if (splits_near_) split_near(at, slot, flags, near_bits);
   }
 

@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstddef>
 
+#include "base/packed_lanes.h"
 #include "scene/block_walk.h"
 #include "scene/desc_bounds.h"
 #include "visibility/scan_kernel.h"
@@ -76,10 +77,12 @@ HWY_INLINE void widen_slots(F centre, F half, F origin, size_t axis, Boxes& out)
 }
 
 /// What a plane's limit is compared with, for the corner that is farthest inside.
+HWY_INLINE F reach(float nx, float ny, float nz, const uint16_t* corner, const Boxes& box) {
+  const F x = hn::Mul(splat(nx), box.corner(corner[0])), y = hn::Mul(splat(ny), box.corner(corner[1]));
+  return hn::Add(hn::Add(x, y), hn::Mul(splat(nz), box.corner(corner[2])));
+}
 HWY_INLINE F reach(const Plane& plane, const uint16_t* corner, const Boxes& box) {
-  const F x = hn::Mul(splat(plane.normal.x), box.corner(corner[0]));
-  const F y = hn::Mul(splat(plane.normal.y), box.corner(corner[1]));
-  return hn::Add(hn::Add(x, y), hn::Mul(splat(plane.normal.z), box.corner(corner[2])));
+  return reach(plane.normal.x, plane.normal.y, plane.normal.z, corner, box);
 }
 /// The same for the corner that is farthest outside.
 HWY_INLINE F least(const Plane& plane, const uint16_t* corner, const Boxes& box) {
@@ -113,6 +116,8 @@ HWY_INLINE uint32_t touches(const ReadyShape& shape, const Boxes& box, uint32_t 
   if (shape.sphere_r2 < 0) return in_frustum;
   return in_frustum | (bits & bits_of(in_sphere(shape, box)));
 }
+
+#include "base/pack_lanes-inl.h"
 
 // Containers first: slots use what boxes are found by.
 #include "visibility/scan_walk-inl.h"

@@ -20,9 +20,9 @@
 ///   }
 ///
 /// There are up to two trees, each with its root. *Sorted* items fill leaves of 16 in the order of a Hilbert curve
-/// through their centres; what was inserted since stands in *overflow* leaves in the order of insertion. insert(),
-/// update() and remove() act at once: no box ever misses what is below it, but it may be larger than need be, until
-/// commit().
+/// through their centres, those with a side of more than 4096 m behind all others; what was inserted since stands in
+/// *overflow* leaves in the order of insertion. insert(), update() and remove() act at once: no box ever misses what is
+/// below it, but it may be larger than need be, until commit().
 ///
 /// commit() makes boxes tight again where something changed, and costs nothing where nothing did. It sorts anew when
 /// overflow items and unused lanes of leaves together are more than count / 8 + 32; between two sorts, more than

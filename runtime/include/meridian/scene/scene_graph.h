@@ -244,6 +244,7 @@ class SceneGraph {
   Status make_normal(SceneNode& node, uint32_t slots, uint32_t flags, uint32_t& container);
   Status make_chunk(SceneNode& node);
   uint32_t find_room(const SceneNode& node, uint32_t use_flags) const;
+  bool find_near(const SceneNode& node, const Aabb& box, uint32_t& container, uint32_t& sub_block) const;
   Status make_room(SceneNode& node, ContainerUse use, uint32_t& container);
   Status check_change(SceneSlot at);
   void store(uint32_t container, uint32_t slot, const EntityDesc& desc);

@@ -285,7 +285,7 @@ class RandomScene {
     }
     EXPECT_EQ(roomy.count(at.container), 1u);
     Model::Container& container = model_.containers.at(at.container);
-    uint32_t lowest = 0;
+    uint32_t lowest = is_chunk ? at.slot / kSubBlockSlots * kSubBlockSlots : 0;  // of the block that it was put into
     while (container.slots.count(lowest) != 0) ++lowest;
     EXPECT_EQ(at.slot, lowest);
     container.slots[at.slot] = Stored(desc, at.slot).desc;

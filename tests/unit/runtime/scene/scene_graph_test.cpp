@@ -259,6 +259,38 @@ TEST(SceneContainers, DescriptorsOfMovingEntitiesKeepTheirAddresses) {
   check_tight(graph);
 }
 
+// SG-5, PERF-1: entities that move stand with their neighbours, in whatever order they come, while there is room; at the
+// end any free slot will do.
+TEST(SceneContainers, WhatMovesStandsWithItsNeighbours) {
+  SceneKit kit;
+  SceneGraph& graph = kit.graph;
+  // Eight squares, five kilometres apart, with as many in each as a container takes.
+  constexpr uint32_t kPlaces = kDynamicChunk / kContainerSlots;
+  std::vector<uint32_t> order(kDynamicChunk);
+  for (uint32_t i = 0; i < kDynamicChunk; ++i) order[i] = i;
+  Random random(41);
+  for (uint32_t i = kDynamicChunk; i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
+  std::vector<SceneSlot> slots(kDynamicChunk);
+  for (const uint32_t i : order) {
+    const auto place = static_cast<float>(i % kPlaces);
+    const Vec3 at{place * 5000 + random.between(-20.0f, 20.0f), random.between(-20.0f, 20.0f), 3};
+    slots[i] = insert(graph, *graph.root(), ContainerUse::dynamic, i, desc_at(at));
+  }
+  for (uint32_t i = 0; i < kDynamicChunk; ++i)
+    EXPECT_EQ(slots[i].container, slots[i % kPlaces].container) << i;  // as the first one of its place
+  for (uint32_t a = 0; a < kPlaces; ++a)
+    for (uint32_t b = 0; b < a; ++b) EXPECT_NE(slots[a].container, slots[b].container);
+  graph.lock();
+  for (uint32_t place = 0; place < kPlaces; ++place) {
+    const DescBounds& bounds = graph.containers().bounds[slots[place].container];
+    EXPECT_LT(bounds.box_max.x - bounds.box_min.x, 50);
+  }
+  graph.unlock();
+  // The one free slot is far from where the next one stands.
+  ASSERT_TRUE(graph.erase(slots[7]).ok());
+  EXPECT_EQ(insert(graph, *graph.root(), ContainerUse::dynamic, 1, desc_at({-30000, 0, 0})), slots[7]);
+}
+
 TEST(SceneContainers, SixtyFourStraddleAPortal) {  // SG-5
   SceneKit kit;
   SceneGraph& graph = kit.graph;
