@@ -27,6 +27,8 @@ using bench::ScanCity;
 using bench::View;
 using bench::Way;
 
+constexpr size_t kWarmUp = 16;  ///< frames before the clock starts
+
 /// A frame's shapes are made just before it, as a program makes them, and only what comes then is timed.
 template <class One>
 void add_case(const std::string& name, std::vector<View> views, One one, SimdWidth width = best_simd_width()) {
@@ -35,7 +37,7 @@ void add_case(const std::string& name, std::vector<View> views, One one, SimdWid
     uint64_t entries = 0;
     size_t next = 0;
     View view;
-    for (const View& v : views) benchmark::DoNotOptimize(one(v));
+    for (size_t i = 0; i < kWarmUp; ++i) benchmark::DoNotOptimize(one(views[i]));
     for (auto _ : state) {
       view = views[next];
       next = next + 1 < views.size() ? next + 1 : 0;

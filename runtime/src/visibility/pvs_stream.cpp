@@ -20,7 +20,7 @@ void PvsStream::begin(uint32_t epoch, bool ordered, const uint32_t* order) {
   needed_.store(0, std::memory_order_relaxed);
   claimed_blocks_.store(0, std::memory_order_relaxed);
   slice_count_.store(0, std::memory_order_relaxed);
-  has_sleeper_.store(0, std::memory_order_relaxed);
+  sleeper_.store(0, std::memory_order_relaxed);
   signal_.store(0, std::memory_order_release);
 }
 
@@ -56,31 +56,29 @@ void PvsStream::write(uint32_t slice, const PvsEntry* entries, uint32_t count) {
 void PvsStream::finish_slice(uint32_t slice) {
   if (!is_ordered_) return;
   slices_[slice].done.store(epoch_, std::memory_order_seq_cst);
-  signal_.fetch_add(1, std::memory_order_seq_cst);
-  wake();
+  wake(signal_.fetch_add(1, std::memory_order_seq_cst) + 1);
 }
 
 // Sequentially consistent, with `ready` above: of two that complete neighbours, one at least sees both done.
 void PvsStream::advance() {
-  uint32_t at = signal_.load(std::memory_order_seq_cst);
-  bool moved = false;
+  uint32_t at = signal_.load(std::memory_order_seq_cst), now = 0;
   while (at < blocks_.size() && blocks_[at].ready.load(std::memory_order_seq_cst) == epoch_) {
     if (signal_.compare_exchange_weak(at, at + 1, std::memory_order_seq_cst)) {
-      moved = true;
-      ++at;
+      now = ++at;
     }
   }
-  if (moved) wake();
+  if (now != 0) wake(now);
 }
 
-void PvsStream::end() {
-  signal_.fetch_or(kEnded, std::memory_order_seq_cst);
-  wake();
-}
+void PvsStream::end() { wake(signal_.fetch_or(kEnded, std::memory_order_seq_cst) | kEnded); }
 
-void PvsStream::wake() {
-  if (has_sleeper_.load(std::memory_order_seq_cst) == 0) return;
-  if (has_sleeper_.exchange(0, std::memory_order_seq_cst) != 0) signal_.notify_all();
+// Once until somebody sleeps again: then nobody slept on what `now` replaced, and the mark goes. A higher mark is of a
+// reader that has seen `now` by itself already, and sleeps on it: the next change is to wake it, and finds its mark.
+void PvsStream::wake(uint32_t now) {
+  uint32_t mark = sleeper_.load(std::memory_order_seq_cst);
+  if (mark == 0) return;
+  if (mark <= now) sleeper_.compare_exchange_strong(mark, 0, std::memory_order_seq_cst);
+  signal_.notify_all();
 }
 
 PvsStream::Next PvsStream::next(uint32_t& at, uint32_t& at_slice, std::span<const PvsEntry>& block,
@@ -117,7 +115,9 @@ PvsStream::Next PvsStream::next(uint32_t& at, uint32_t& at_slice, std::span<cons
 }
 
 void PvsStream::sleep(uint32_t seen) {
-  has_sleeper_.store(1, std::memory_order_seq_cst);
+  // Never lower: another reader may sleep on something newer.
+  uint32_t mark = sleeper_.load(std::memory_order_seq_cst);
+  while (mark < seen + 1 && !sleeper_.compare_exchange_weak(mark, seen + 1, std::memory_order_seq_cst)) continue;
   if (signal_.load(std::memory_order_seq_cst) == seen) signal_.wait(seen, std::memory_order_seq_cst);
 }
 

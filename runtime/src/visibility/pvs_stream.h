@@ -67,7 +67,7 @@ class PvsStream {
   static constexpr uint32_t kEnded = 0x80000000;
 
   void advance();
-  void wake();
+  void wake(uint32_t now);
 
   std::span<PvsEntry> entries_;
   std::span<Block> blocks_;
@@ -78,7 +78,7 @@ class PvsStream {
   alignas(64) std::atomic<uint32_t> needed_{0};  // entries claimed, also beyond the end
   std::atomic<uint32_t> claimed_blocks_{0};
   alignas(64) std::atomic<uint32_t> signal_{0};
-  std::atomic<uint32_t> has_sleeper_{0};
+  std::atomic<uint32_t> sleeper_{0};  // 1 + the newest signal that a reader sleeps on; 0: nobody sleeps
   std::atomic<uint32_t> slice_count_{0};
 };
 
