@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -27,55 +28,68 @@ using bench::ScanCity;
 using bench::View;
 using bench::Way;
 
-constexpr size_t kWarmUp = 16;  ///< frames before the clock starts
+/// One of those that are measured side by side.
+struct Contender {
+  std::string name;
+  std::function<uint32_t(const View&)> one;
+  SimdWidth width = best_simd_width();
+};
 
-/// A frame's shapes are made just before it, as a program makes them, and only what comes then is timed.
-template <class One>
-void add_case(const std::string& name, std::vector<View> views, One one, SimdWidth width = best_simd_width()) {
+constexpr std::chrono::milliseconds kTurn{4};  ///< for a contender that is slow; at least kFewFrames
+constexpr size_t kFewFrames = 8;
+
+/// All drive along a street in turn, and then along the next one, so that a machine whose speed drifts is the same for
+/// all. A frame's shapes are made just before it, as a program makes them, and only what comes then is timed. Counters:
+/// microseconds a frame.
+void add_case(const std::string& name, std::vector<View> views, std::vector<Contender> contenders) {
   const auto run = [=](benchmark::State& state) {
-    set_simd_width(width);
-    uint64_t entries = 0;
-    size_t next = 0;
+    std::vector<double> seconds(contenders.size()), frames(contenders.size());
+    size_t street = 0;
     View view;
-    for (size_t i = 0; i < kWarmUp; ++i) benchmark::DoNotOptimize(one(views[i]));
     for (auto _ : state) {
-      view = views[next];
-      next = next + 1 < views.size() ? next + 1 : 0;
-      const auto begin = std::chrono::steady_clock::now();
-      entries += one(view);
-      const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
-      state.SetIterationTime(taken.count());
+      double all = 0;
+      for (size_t c = 0; c < contenders.size(); ++c) {
+        set_simd_width(contenders[c].width);
+        std::chrono::duration<double> taken{};
+        size_t i = 0;
+        for (; i < kFrames && (i < kFewFrames || taken < kTurn); ++i) {
+          view = views[(street + i) % views.size()];
+          const auto begin = std::chrono::steady_clock::now();
+          benchmark::DoNotOptimize(contenders[c].one(view));
+          taken += std::chrono::steady_clock::now() - begin;
+        }
+        seconds[c] += taken.count();
+        frames[c] += static_cast<double>(i);
+        all += taken.count();
+      }
+      set_simd_width(best_simd_width());
+      street += kFrames;
+      state.SetIterationTime(all);
     }
-    state.counters["entries"] = benchmark::Counter(static_cast<double>(entries), benchmark::Counter::kAvgIterations);
-    set_simd_width(best_simd_width());
+    for (size_t c = 0; c < contenders.size(); ++c) state.counters[contenders[c].name] = seconds[c] / frames[c] * 1e6;
   };
-  benchmark::RegisterBenchmark(name.c_str(), run)->UseManualTime();
+  benchmark::RegisterBenchmark(name.c_str(), run)->UseManualTime()->Iterations(2 * bench::kDriven);
 }
 
 void measure(ScanCity& city, const std::string& size, const std::string& kind, JobSystem& two, bool has_all_widths) {
   constexpr const char* kPeers[] = {"boost_rtree", "bullet_dbvt"};
+  const auto scan = [&city](const View& v) { return city.scan(v, city.serial()); };
   for (const uint32_t shapes : {1u, 4u, 8u, 24u}) {
     for (const Way way : {Way::drive, Way::jump}) {
       const std::vector<View> views = city.views(shapes, way);
       city.check(views);
-      const std::string end =
-          "_" + std::to_string(shapes) + "_" + size + "_" + kind + (way == Way::jump ? "_jump" : "");
-      add_case("BM_scan" + end, views, [&city](const View& v) { return city.scan(v, city.serial()); });
-      add_case("BM_plain" + end, views, [&city](const View& v) { return city.plain(v); });
+      std::vector<Contender> contenders = {{"scan", scan}, {"plain", [&city](const View& v) { return city.plain(v); }}};
       for (size_t p = 0; p < std::size(kPeers); ++p) {
         if (city.peer(p) == nullptr) continue;
-        add_case(std::string("BM_") + kPeers[p] + end, views,
-                 [&city, p](const View& v) { return city.peer_frusta(p, v); });
+        contenders.push_back({kPeers[p], [&city, p](const View& v) { return city.peer_frusta(p, v); }});
       }
-      if (way == Way::jump) continue;
-      add_case("BM_scan_two_threads" + end, views, [&city, &two](const View& v) { return city.scan(v, two); });
-      if (!has_all_widths) continue;
-      for (const SimdWidth width : {SimdWidth::scalar, SimdWidth::bits128, SimdWidth::bits256, SimdWidth::bits512}) {
-        if (!has_simd_width(width)) continue;
-        add_case(
-            "BM_scan_" + std::string(to_string(width)) + end, views,
-            [&city](const View& v) { return city.scan(v, city.serial()); }, width);
+      if (way == Way::drive) {
+        contenders.push_back({"two_threads", [&city, &two](const View& v) { return city.scan(v, two); }});
+        for (const SimdWidth width : {SimdWidth::scalar, SimdWidth::bits128, SimdWidth::bits256, SimdWidth::bits512})
+          if (has_all_widths && has_simd_width(width)) contenders.push_back({to_string(width), scan, width});
       }
+      add_case("BM_frame_" + std::to_string(shapes) + "_" + size + "_" + kind + (way == Way::jump ? "_jump" : ""),
+               views, contenders);
     }
   }
   const std::vector<View> views = city.views(8, Way::jump);
@@ -129,13 +143,12 @@ int main(int argc, char** argv) {
   ScanCity moving(100'000, true, false), moving_near(100'000, true, false);
   moving.add_moving(false);
   moving_near.add_moving(true);
-  std::vector<View> drive = moving.views(8, Way::drive), first(drive.begin(), drive.begin() + kFrames);
-  const auto add_moving_case = [](const char* name, ScanCity& city, const std::vector<View>& views) {
-    add_case(name, views, [&city](const View& v) { return city.scan(v, city.serial()); });
-  };
-  add_moving_case("BM_scan_moving_8", moving, drive);
-  add_moving_case("BM_scan_moving_near_8", moving_near, first);
-  add_moving_case("BM_scan_still_near_8", *cities[2], first);
+  const std::vector<View> drive = moving.views(8, Way::drive);
+  const std::vector<View> first(drive.begin(), drive.begin() + kFrames);
+  const auto scan_of = [](ScanCity& city) { return [&city](const View& v) { return city.scan(v, city.serial()); }; };
+  ScanCity& still = *cities[2];  // 100k, clustered
+  add_case("BM_moving", drive, {{"still", scan_of(still)}, {"moving", scan_of(moving)}});
+  add_case("BM_moving_near", first, {{"still", scan_of(still)}, {"moving", scan_of(moving_near)}});
   benchmark::AddCustomContext("vectors", to_string(best_simd_width()));
   benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();
