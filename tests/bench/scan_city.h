@@ -284,7 +284,6 @@ class ScanCity {
   }
 
   SerialJobs& serial() { return serial_; }
-  const ScanResults& results() const { return scan_.results(); }
   SceneGraph& scene() { return scene_; }
 
  private:

@@ -32,3 +32,14 @@
 #define MERIDIAN_HAS_SIMD_128 0
 #define MERIDIAN_HAS_SIMD_256 0
 #endif
+
+// For what comes once, behind the loops of all widths: `here()` of a width, in whose namespace it stands, or `scalar()`
+// where no vectors are built. A macro, since which namespace it is can't be told otherwise.
+#if MERIDIAN_HAS_SIMD_256
+#define MERIDIAN_SIMD_DISPATCH(width, here, scalar) \
+  ((width) == SimdWidth::bits512 ? N_AVX3::here() : (width) == SimdWidth::bits256 ? N_AVX2::here() : N_SSE4::here())
+#elif MERIDIAN_HAS_SIMD_128
+#define MERIDIAN_SIMD_DISPATCH(width, here, scalar) (static_cast<void>(width), N_NEON::here())
+#else
+#define MERIDIAN_SIMD_DISPATCH(width, here, scalar) (static_cast<void>(width), scalar())
+#endif

@@ -338,17 +338,7 @@ HWY_AFTER_NAMESPACE();
 namespace meridian {
 
 const SearchKernels& wide_search_kernels(SimdWidth width) {
-#if MERIDIAN_HAS_SIMD_256
-  if (width == SimdWidth::bits512) return N_AVX3::search_kernels_here();
-  if (width == SimdWidth::bits256) return N_AVX2::search_kernels_here();
-  return N_SSE4::search_kernels_here();
-#elif MERIDIAN_HAS_SIMD_128
-  static_cast<void>(width);
-  return N_NEON::search_kernels_here();
-#else
-  static_cast<void>(width);
-  return scalar_search_kernels();
-#endif
+  return MERIDIAN_SIMD_DISPATCH(width, search_kernels_here, scalar_search_kernels);
 }
 
 }  // namespace meridian

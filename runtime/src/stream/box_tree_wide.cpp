@@ -167,17 +167,7 @@ HWY_AFTER_NAMESPACE();
 namespace meridian {
 
 const BoxKernels& wide_box_kernels(SimdWidth width) {
-#if MERIDIAN_HAS_SIMD_256
-  if (width == SimdWidth::bits512) return N_AVX3::box_kernels_here();
-  if (width == SimdWidth::bits256) return N_AVX2::box_kernels_here();
-  return N_SSE4::box_kernels_here();
-#elif MERIDIAN_HAS_SIMD_128
-  static_cast<void>(width);
-  return N_NEON::box_kernels_here();
-#else
-  static_cast<void>(width);
-  return scalar_box_kernels();
-#endif
+  return MERIDIAN_SIMD_DISPATCH(width, box_kernels_here, scalar_box_kernels);
 }
 
 }  // namespace meridian

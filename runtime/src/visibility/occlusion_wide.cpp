@@ -416,17 +416,7 @@ HWY_AFTER_NAMESPACE();
 namespace meridian::detail {
 
 const OcclusionKernels& wide_occlusion_kernels(SimdWidth width) {
-#if MERIDIAN_HAS_SIMD_256
-  if (width == SimdWidth::bits512) return N_AVX3::occlusion_kernels_here();
-  if (width == SimdWidth::bits256) return N_AVX2::occlusion_kernels_here();
-  return N_SSE4::occlusion_kernels_here();
-#elif MERIDIAN_HAS_SIMD_128
-  static_cast<void>(width);
-  return N_NEON::occlusion_kernels_here();
-#else
-  static_cast<void>(width);
-  return scalar_occlusion_kernels();
-#endif
+  return MERIDIAN_SIMD_DISPATCH(width, occlusion_kernels_here, scalar_occlusion_kernels);
 }
 
 }  // namespace meridian::detail

@@ -139,17 +139,7 @@ HWY_AFTER_NAMESPACE();
 namespace meridian {
 
 const ScanKernels& wide_scan_kernels(SimdWidth width) {
-#if MERIDIAN_HAS_SIMD_256
-  if (width == SimdWidth::bits512) return N_AVX3::scan_kernels_here();
-  if (width == SimdWidth::bits256) return N_AVX2::scan_kernels_here();
-  return N_SSE4::scan_kernels_here();
-#elif MERIDIAN_HAS_SIMD_128
-  static_cast<void>(width);
-  return N_NEON::scan_kernels_here();
-#else
-  static_cast<void>(width);
-  return scalar_scan_kernels();
-#endif
+  return MERIDIAN_SIMD_DISPATCH(width, scan_kernels_here, scalar_scan_kernels);
 }
 
 }  // namespace meridian

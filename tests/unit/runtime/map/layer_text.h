@@ -19,6 +19,7 @@
 #include "meridian/resource/source_provider.h"
 #include "meridian/schemas/imap_generated.h"
 #include "meridian/schemas/ityp_generated.h"
+#include "support/map_maker.h"
 #include "support/world_index_maker.h"
 
 namespace meridian::test {
@@ -86,7 +87,7 @@ struct TypesText {
     std::vector<uint32_t> objects;
     for (const char* const name : item.inside) {
       objects.push_back(static_cast<uint32_t>(rows.size()));
-      rows.push_back(plain(name, {}));
+      rows.push_back(plain_entity(hash_name(name), {}));
     }
     const schema::Vec3 low(-5, -5, -5), high(5, 5, 5);
     std::vector<flatbuffers::Offset<schema::MloRoomDef>> rooms;
@@ -105,24 +106,6 @@ struct TypesText {
     made.add_entities(entities);
     made.add_rooms(room_rows);
     return made.Finish();
-  }
-  static schema::EntityDef plain(const char* archetype, const Vec3& at) {
-    return {hash_name(archetype).value,
-            schema::EntityFlags{},
-            0u,
-            schema::Vec3(at.x, at.y, at.z),
-            schema::Quat(0, 0, 0, 1),
-            1.0f,
-            1.0f,
-            -1,
-            -1.0f,
-            0.0f,
-            schema::LodLevel::ORPHANHD,
-            0u,
-            schema::PriorityLevel::REQUIRED,
-            255,
-            255,
-            0u};
   }
 };
 
