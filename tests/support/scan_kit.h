@@ -37,13 +37,13 @@ inline void PrintTo(const PvsEntry& e, std::ostream* out) {
 
 namespace test {
 
-inline constexpr SceneCapacities kScanScene{.streamed_nodes = 12,
+inline constexpr SceneCapacities kScanScene{.streamed_nodes = 24,
                                             .interior_nodes = 2,
                                             .room_nodes = 4,
                                             .portal_nodes = 4,
                                             .containers = 24,
                                             .fixed_containers = 1,
-                                            .soa_containers = 48,
+                                            .soa_containers = 96,
                                             .lights = 64,
                                             .light_updates = 64,
                                             .descriptors = 32768};

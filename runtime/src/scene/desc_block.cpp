@@ -72,6 +72,18 @@ void order_along_curve(std::span<const EntityDesc> descs, std::span<Place> place
   std::sort(places.begin(), places.end());
 }
 
+/// What is seen from far comes first in each sub-block: from far away only the first few are looked at then.
+void order_by_distance(std::span<const EntityDesc> descs, std::span<Place> places) {
+  const auto comes_before = [&](const Place& a, const Place& b) {
+    const uint16_t x = desc_distance(descs[a.index].distance), y = desc_distance(descs[b.index].distance);
+    return x != y ? x > y : a < b;
+  };
+  for (size_t first = 0; first < places.size(); first += kSubBlockSlots) {
+    const std::span block = places.subspan(first, std::min<size_t>(kSubBlockSlots, places.size() - first));
+    std::sort(block.begin(), block.end(), comes_before);
+  }
+}
+
 /// Fewest containers first, then the least area: for each number of sub-blocks the best last container.
 void cut_containers(std::span<const DescBounds> sub_blocks, std::span<Cut> cuts) {
   cuts[0] = {};
@@ -111,6 +123,7 @@ void build_blocks(std::span<const EntityDesc> descs, std::span<std::byte> scratc
   const std::span places(reinterpret_cast<Place*>(scratch.data()), count);
   const std::span cuts(reinterpret_cast<Cut*>(scratch.data() + count * sizeof(Place)), counts.sub_blocks + 1);
   order_along_curve(descs, places);
+  order_by_distance(descs, places);
 
   // Where containers begin decides where lanes lie, but not what is in a slot: each sub-block is stored once on trial,
   // as a container of its own, for its bounds.

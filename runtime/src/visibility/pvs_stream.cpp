@@ -13,21 +13,21 @@ void PvsStream::init(std::span<PvsEntry> entries, std::span<Block> blocks, std::
   slices_ = slices;
 }
 
-void PvsStream::begin(uint32_t epoch, bool ordered, const uint32_t* order) {
+void PvsStream::begin(uint32_t epoch, bool ordered) {
   epoch_ = epoch;
   is_ordered_ = ordered;
-  order_ = order;
   needed_.store(0, std::memory_order_relaxed);
   claimed_blocks_.store(0, std::memory_order_relaxed);
-  slice_count_.store(0, std::memory_order_relaxed);
+  order_count_.store(0, std::memory_order_relaxed);
   sleeper_.store(0, std::memory_order_relaxed);
   signal_.store(0, std::memory_order_release);
 }
 
-void PvsStream::set_slices(uint32_t count) {
-  if (is_ordered_)
-    for (Slice& slice : slices_.first(count)) slice.first = slice.last = kNoBlock;
-  slice_count_.store(count, std::memory_order_release);
+void PvsStream::set_order(uint32_t slices, std::span<const uint32_t> order) {
+  MERIDIAN_ASSERT(is_ordered_, "readers take blocks as they come");
+  for (Slice& slice : slices_.first(slices)) slice.first = slice.last = kNoBlock;
+  order_ = order.data();
+  order_count_.store(static_cast<uint32_t>(order.size()), std::memory_order_release);
 }
 
 void PvsStream::write(uint32_t slice, const PvsEntry* entries, uint32_t count) {
@@ -94,7 +94,7 @@ PvsStream::Next PvsStream::next(uint32_t& at, uint32_t& at_slice, std::span<cons
     return has_ended ? Next::end : Next::wait;
   }
   // `at` is one more than the block given last of the slice, 0 before the first.
-  const uint32_t count = slice_count_.load(std::memory_order_acquire);
+  const uint32_t count = order_count_.load(std::memory_order_acquire);
   while (at_slice < count) {
     const Slice& slice = slices_[order_[at_slice]];
     if (slice.done.load(std::memory_order_seq_cst) != epoch_) {

@@ -38,10 +38,10 @@ class PvsStream {
   }
 
   void init(std::span<PvsEntry> entries, std::span<Block> blocks, std::span<Slice> slices);
-  /// `order`: numbers of the slices in the order in which readers get them; not read unless ordered.
-  void begin(uint32_t epoch, bool ordered, const uint32_t* order);
-  /// How many slices there are; before the first is written.
-  void set_slices(uint32_t count);
+  void begin(uint32_t epoch, bool ordered);
+  /// If ordered, before the first block is written: how many slices there are, and the numbers of those that are
+  /// written in the order in which readers get them; the array lives as long as the stream is read.
+  void set_order(uint32_t slices, std::span<const uint32_t> order);
 
   // --- jobs ----------------------------------------------------------------------------------------------
 
@@ -79,7 +79,7 @@ class PvsStream {
   std::atomic<uint32_t> claimed_blocks_{0};
   alignas(64) std::atomic<uint32_t> signal_{0};
   std::atomic<uint32_t> sleeper_{0};  // 1 + the newest signal that a reader sleeps on; 0: nobody sleeps
-  std::atomic<uint32_t> slice_count_{0};
+  std::atomic<uint32_t> order_count_{0};
 };
 
 }  // namespace meridian

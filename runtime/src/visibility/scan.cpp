@@ -174,7 +174,7 @@ Status Scan::start(JobSystem& jobs) {
   state.is_cancelled.store(false, std::memory_order_relaxed);
   state.has_tasks.store(false, std::memory_order_relaxed);
   for (std::atomic<uint64_t>& counter : state.counters) counter.store(0, std::memory_order_relaxed);
-  state.pvs.begin(state.epoch, state.frame.ordered, state.reading_order);
+  state.pvs.begin(state.epoch, state.frame.ordered);
   jobs.run({.function = [](void* context, uint32_t, uint32_t) { run_node_job(*static_cast<ScanState*>(context)); },
             .context = &state},
            JobPriority::high, counter_);

@@ -10,13 +10,15 @@
 namespace meridian {
 namespace {
 
-/// What a task is worth starting for, in descriptors times shapes.
-constexpr uint64_t kSmallestTask = 4096;
+/// What a task is worth starting for, see work_of(): four or five containers, so many microseconds.
+constexpr uint64_t kSmallestTask = 16384;
 constexpr uint64_t kTasksPerThread = 4;
-constexpr uint64_t kMostThreads = kMaxScanTasks / kTasksPerThread - 1;  // each of the two parts may have one more
+constexpr uint64_t kMostThreads = kMaxLateTasks / kTasksPerThread - 1;  // each of the two parts may have one more
 
-/// So many slices are enough for readers to begin with.
+/// So many slices are enough for readers to begin with. While others are looked for, larger tasks will do.
 constexpr uint32_t kEarlySlices = 8;
+constexpr uint32_t kMostEarlySlices = kEarlySlices + kWideLanes;  ///< found at a time
+constexpr uint64_t kEarlyTask = 2 * kSmallestTask;
 constexpr uint32_t kAllSlices = 0xFFFFFFFF;
 
 uint32_t find_primary(const ScanState& state) {
@@ -116,9 +118,10 @@ void add_straddling(ScanState& state) {
     if ((table.views[c].flags & kContainerStraddling) != 0) add_whole(state, c, 0, all);
 }
 
-/// Nodes outside of interiors are seen by the shapes that touch one of their containers.
-void mark_nodes(ScanState& state) {
-  for (uint32_t i = 0; i < state.slices.count; ++i) {
+/// Nodes outside of interiors are seen by the shapes that touch one of their containers, which are slices from `first`
+/// on.
+void mark_nodes(ScanState& state, uint32_t first) {
+  for (uint32_t i = first; i < state.slices.count; ++i) {
     const ScanSlice& slice = state.slices.slices[i];
     for (uint32_t left = slice.shapes; left != 0; left &= left - 1) {
       const auto shape = static_cast<uint32_t>(std::countr_zero(left));
@@ -130,21 +133,27 @@ void mark_nodes(ScanState& state) {
   }
 }
 
-/// Takes away shapes that follow the primary one, where that sees nothing.
+/// Whether it is known who sees a slice as soon as it is found: what the primary phase sees is also for those that
+/// follow it.
+bool is_sure(const ScanState& state, const ScanSlice& slice) {
+  if (state.primary < kMaxCullShapes) return (slice.shapes >> state.primary & 1) != 0;
+  return (slice.shapes & state.followers) == 0;
+}
+
+/// Takes away shapes that follow the primary one, where that sees nothing. Slices that have no task yet may lose all of
+/// their shapes.
 void follow_primary(ScanState& state) {
-  const uint32_t followers = followers_of(state);
+  const uint32_t followers = state.followers;
   uint32_t phases = 0;
   for (uint32_t left = followers; left != 0; left &= left - 1) phases |= state.outside[std::countr_zero(left)].bit;
   const uint32_t primary = state.input.primary_bit;
-  uint32_t kept = 0;
   for (uint32_t i = 0; i < state.slices.count; ++i) {
-    ScanSlice slice = state.slices.slices[i];
+    ScanSlice& slice = state.slices.slices[i];
+    if (slice.has_task) continue;
     const bool straddles = slice.is_interior && slice.node == 0;  // which every shape sees
     slice.sees_primary = straddles ? primary != 0 : (state.sight.phases[slice.node] & primary) != 0;
     if (!slice.sees_primary) slice.shapes &= ~followers;
-    if (slice.shapes != 0) state.slices.slices[kept++] = slice;
   }
-  state.slices.count = kept;
   if (phases == 0) return;
   for (uint32_t node = 0; node < state.sight.node_count; ++node) {
     uint32_t& seen = state.sight.phases[node];
@@ -157,9 +166,10 @@ void follow_primary(ScanState& state) {
   }
 }
 
+/// In descriptors times shapes: finding out how far they are costs as much as eight shapes.
 uint64_t work_of(const ScanState& state, const ScanSlice& slice) {
   const auto shapes = static_cast<uint64_t>(std::popcount(slice.shapes));
-  return uint64_t{state.input.containers->views[slice.container].slots} * (2 + shapes);
+  return uint64_t{state.input.containers->views[slice.container].slots} * (8 + shapes);
 }
 
 /// Cuts order[first, last) into tasks of about equal work. What one task has too much is the next one's to save: else
@@ -176,6 +186,7 @@ void cut_tasks(ScanState& state, uint32_t first, uint32_t last, uint64_t work) {
   }
 }
 
+/// Of the slices that have no task yet.
 void make_tasks(ScanState& state) {
   const SliceList& list = state.slices;
   const auto ordered_before = [&](uint32_t a, uint32_t b) {
@@ -183,22 +194,28 @@ void make_tasks(ScanState& state) {
     if (x.node != y.node) return x.node < y.node;
     return x.container < y.container;
   };
-  uint32_t first = 0, last = list.count;
-  for (uint32_t i = 0; i < list.count; ++i) state.order[list.slices[i].sees_primary ? first++ : --last] = i;
-  if (state.frame.ordered) {
-    std::sort(state.order, state.order + first, ordered_before);
-    std::sort(state.order + first, state.order + list.count, ordered_before);
-    for (uint32_t i = 0; i < list.count; ++i) state.reading_order[i] = i;
-    std::sort(state.reading_order, state.reading_order + list.count, ordered_before);
-  }
+  const uint32_t begin = state.ordered_slices, end = list.count;
+  uint32_t first = begin, last = end;
   uint64_t total = 0;
-  for (uint32_t i = 0; i < list.count; ++i) total += work_of(state, list.slices[i]);
+  for (uint32_t i = 0; i < list.count; ++i) {
+    const ScanSlice& slice = list.slices[i];
+    if (slice.shapes == 0 || slice.has_task) continue;
+    state.order[slice.sees_primary ? first++ : --last] = i;
+    total += work_of(state, slice);
+  }
+  if (state.frame.ordered) {  // then there are no early tasks
+    std::sort(state.order, state.order + first, ordered_before);
+    std::sort(state.order + last, state.order + end, ordered_before);
+    uint32_t* const to = std::copy(state.order, state.order + first, state.reading_order);
+    uint32_t* const readable = std::copy(state.order + last, state.order + end, to);
+    std::sort(state.reading_order, readable, ordered_before);
+    state.pvs.set_order(list.count, {state.reading_order, readable});
+  }
   const uint64_t threads = std::min<uint64_t>(uint64_t{state.jobs->worker_count()} + 1, kMostThreads);
   const uint64_t work = std::max(kSmallestTask, total / (kTasksPerThread * threads) + 1);
-  state.task_count = 0;
-  cut_tasks(state, 0, first, work);
+  cut_tasks(state, begin, first, work);
   state.primary_tasks = state.task_count;
-  cut_tasks(state, first, list.count, work);
+  cut_tasks(state, last, end, work);
 }
 
 void add_counters(ScanState& state, const ScanCounters& counters) {
@@ -279,72 +296,83 @@ void scan_order(ScanState& state, uint32_t first, uint32_t last) {
   add_counters(state, counters);
 }
 
-/// Looks at the slices found so far, if it is known already who sees them: what the primary phase sees is also for those
-/// that follow it. Takes them from the list.
-void scan_early(ScanState& state) {
-  mark_nodes(state);
-  const uint32_t primary = find_primary(state), followers = followers_of(state);
-  const bool has_primary = primary < kMaxCullShapes;
-  const auto is_sure = [&](const ScanSlice& slice) {
-    return has_primary ? (slice.shapes >> primary & 1) != 0 : (slice.shapes & followers) == 0;
-  };
-  SliceList& list = state.slices;
-  uint32_t count = 0, kept = 0;
-  for (uint32_t i = 0; i < list.count; ++i) {
-    if (!is_sure(list.slices[i])) continue;
-    list.slices[i].sees_primary = has_primary;
-    state.order[count++] = i;
-  }
-  scan_order(state, 0, count);
-  for (uint32_t i = 0; i < list.count; ++i)
-    if (!is_sure(list.slices[i])) list.slices[kept++] = list.slices[i];
-  list.count = kept;
-}
-
 void find_slices(ScanState& state, uint32_t most) {
   state.kernels->find(state.input, {state.outside, state.shape_count}, state.walk, most, state.slices,
                       state.results.counters);
 }
 
+/// The node job and each task that was started are parts of a scan; the last one ends it.
+void finish_part(ScanState& state) {
+  if (state.parts_left.fetch_sub(1, std::memory_order_acq_rel) == 1) state.pvs.end();
+}
+void run_task(ScanState& state, uint32_t task) {
+  scan_order(state, state.tasks[task].first, state.tasks[task].last);
+  finish_part(state);
+}
+template <uint32_t ScanState::*first_task>
 void run_tasks(void* context, uint32_t first, uint32_t last) {
   auto& state = *static_cast<ScanState*>(context);
-  for (uint32_t i = first; i < last; ++i) {
-    scan_order(state, state.tasks[i].first, state.tasks[i].last);
-    if (state.tasks_left.fetch_sub(1, std::memory_order_acq_rel) == 1) state.pvs.end();
-  }
+  for (uint32_t i = first; i < last; ++i) run_task(state, state.*first_task + i);
 }
-void run_later_tasks(void* context, uint32_t first, uint32_t last) {
-  auto& state = *static_cast<ScanState*>(context);
-  run_tasks(context, state.primary_tasks + first, state.primary_tasks + last);
+
+/// Of what is started before all is found: the same, so that it is begun in order.
+JobPriority early_priority(const ScanState& state) {
+  return state.primary < kMaxCullShapes ? JobPriority::high : JobPriority::normal;
+}
+
+/// Finds some slices more, and starts tasks with what is known of them, while others are still looked for.
+void start_early_tasks(ScanState& state) {
+  const uint32_t found = state.slices.count, begin = state.ordered_slices;
+  find_slices(state, found + kEarlySlices);
+  mark_nodes(state, found);
+  for (uint32_t i = found; i < state.slices.count; ++i) {
+    ScanSlice& slice = state.slices.slices[i];
+    if (!is_sure(state, slice)) continue;
+    slice.has_task = true;
+    slice.sees_primary = state.primary < kMaxCullShapes;
+    state.order[state.ordered_slices++] = i;
+  }
+  const uint32_t first = state.task_count;
+  cut_tasks(state, begin, state.ordered_slices, kEarlyTask);
+  state.parts_left.fetch_add(state.task_count - first, std::memory_order_relaxed);
+  const auto run = [](void* context, uint32_t task, uint32_t) { run_task(*static_cast<ScanState*>(context), task); };
+  for (uint32_t i = first; i < state.task_count; ++i)
+    state.jobs->run({.function = run, .context = &state, .begin = i, .end = i + 1}, early_priority(state),
+                    *state.counter);
 }
 
 /// What the node job left, and the tasks.
 void finish_node_job(ScanState& state) {
   const uint64_t begin = steady_now_ns();
   const FloatMode mode;
-  if (!state.is_cancelled.load(std::memory_order_relaxed)) find_slices(state, kAllSlices);
-  mark_nodes(state);
+  const auto is_cancelled = [&] { return state.is_cancelled.load(std::memory_order_relaxed); };
+  // Something for each worker to begin with; all else is cut when it is known how much there is.
+  const uint32_t early = std::min(state.jobs->worker_count(), kMaxEarlyTasks - kMostEarlySlices);
+  while (early != 0 && state.task_count <= early && !state.frame.ordered && state.walk.depth != 0 && !is_cancelled())
+    start_early_tasks(state);
+  const uint32_t found = state.slices.count;
+  if (!is_cancelled()) find_slices(state, kAllSlices);
+  mark_nodes(state, found);
   add_interiors(state);
   add_straddling(state);
   follow_primary(state);
+  state.first_late_task = state.task_count;
   make_tasks(state);
-  state.pvs.set_slices(state.slices.count);
   state.results.counters.node_ns += steady_now_ns() - begin;
 
-  const uint32_t later = state.task_count - state.primary_tasks;
-  if (state.task_count == 0 || state.is_cancelled.load(std::memory_order_relaxed)) {
-    state.has_tasks.store(true, std::memory_order_release);
-    state.pvs.end();
-    return;
-  }
-  state.tasks_left.store(state.task_count, std::memory_order_release);
-  JobSystem& jobs = *state.jobs;
-  JobCounter& counter = *state.counter;
   // From here on a job may be the last one, and the owner may go on as soon as the counter is done; this one counts.
-  const uint32_t first = state.primary_tasks;
-  if (first != 0) jobs.parallel_for(first, 1, run_tasks, &state, JobPriority::high, counter);
-  if (later != 0) jobs.parallel_for(later, 1, run_later_tasks, &state, JobPriority::normal, counter);
+  const uint32_t first = state.primary_tasks - state.first_late_task, later = state.task_count - state.primary_tasks;
+  if (!is_cancelled()) {
+    state.parts_left.fetch_add(first + later, std::memory_order_relaxed);
+    JobSystem& jobs = *state.jobs;
+    JobCounter& counter = *state.counter;
+    if (first != 0)
+      jobs.parallel_for(first, 1, run_tasks<&ScanState::first_late_task>, &state, JobPriority::high, counter);
+    if (later != 0)
+      jobs.parallel_for(later, 1, run_tasks<&ScanState::primary_tasks>, &state, JobPriority::normal, counter);
+  }
   state.has_tasks.store(true, std::memory_order_release);
+  finish_part(state);
 }
 
 }  // namespace
@@ -363,25 +391,25 @@ void run_node_job(ScanState& state) {
   const uint64_t begin = steady_now_ns();
   const FloatMode mode;
   const std::span<const CullShape> shapes(state.shapes, state.shape_count);
-  const uint32_t primary = find_primary(state);
-  state.input.primary_bit = primary < kMaxCullShapes ? 1u << state.shapes[primary].phase : 0;
+  state.primary = find_primary(state);
+  state.followers = followers_of(state);
+  state.input.primary_bit = state.primary < kMaxCullShapes ? 1u << state.shapes[state.primary].phase : 0;
   clear_sight(state);
   const PortalWalkInput walk{state.graph, &state.table, state.frame.closed_interiors, state.portal_depth};
   for (uint32_t i = 0; i < state.shape_count; ++i) walk_portals(walk, shapes, i, state.sight, state.results);
   finish_walk(walk, shapes, state.sight, state.results);
 
-  state.slices.count = state.slices.mask_count = 0;
+  state.slices.count = state.slices.mask_count = state.ordered_slices = state.task_count = 0;
+  state.parts_left.store(1, std::memory_order_relaxed);
   state.walk.depth = 0;
   if (const uint32_t active = ready_outside(state); active != 0) state.walk.begin(*state.input.hierarchy, active);
-  // In order nothing is read before all is known.
-  find_slices(state, state.frame.ordered ? kAllSlices : kEarlySlices);
+  if (!state.frame.ordered) start_early_tasks(state);  // in order nothing is read before all is known
   state.results.counters.node_ns = steady_now_ns() - begin;
-  if (state.walk.depth == 0) return finish_node_job(state);
-  scan_early(state);
+  if (state.walk.depth == 0 || state.frame.ordered) return finish_node_job(state);
   state.jobs->run(
       {.function = [](void* context, uint32_t, uint32_t) { finish_node_job(*static_cast<ScanState*>(context)); },
        .context = &state},
-      JobPriority::high, *state.counter);
+      early_priority(state), *state.counter);
 }
 
 }  // namespace meridian

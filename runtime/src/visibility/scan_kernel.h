@@ -55,6 +55,7 @@ struct ScanSlice {
   uint16_t node = 0;
   bool is_interior = false;   ///< in a room or portal, or reaching through one: all shapes look at all planes
   bool sees_primary = false;  ///< the primary phase sees its node
+  bool has_task = false;      ///< which may run already
 };
 
 /// Entries of a slice before they are written.

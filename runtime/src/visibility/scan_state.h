@@ -18,7 +18,8 @@ namespace meridian {
 struct ScanTask {
   uint32_t first = 0, last = 0;
 };
-inline constexpr uint32_t kMaxScanTasks = 256;
+inline constexpr uint32_t kMaxEarlyTasks = 64;  ///< started while slices are still looked for
+inline constexpr uint32_t kMaxLateTasks = 256;
 
 // In the order of what a scan does with it; there is one of it for each scan.
 // NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding)
@@ -46,15 +47,19 @@ struct ScanState {
   uint32_t used_stores = 0;  ///< quad stores of the shapes, a bit each
   HierarchyWalk walk;
   SliceList slices;
+  uint32_t primary = kMaxCullShapes;  ///< number of the primary shape, if there is one
+  uint32_t followers = 0;             ///< shapes that only see nodes that the primary phase sees, a bit each
   uint32_t* order = nullptr;          ///< numbers of slices as tasks take them: what the primary phase sees first
+  uint32_t ordered_slices = 0;        ///< that have a task already
   uint32_t* reading_order = nullptr;  ///< and as readers get them, if ordered
-  ScanTask tasks[kMaxScanTasks];
-  uint32_t task_count = 0, primary_tasks = 0;
-  ScanResults results;  ///< pending
+  ScanTask tasks[kMaxEarlyTasks + kMaxLateTasks];
+  uint32_t task_count = 0;
+  uint32_t first_late_task = 0, primary_tasks = 0;  ///< where the tasks of what the primary phase sees begin, and end
+  ScanResults results;                              ///< pending
 
   // Entity jobs.
   PvsStream pvs;
-  std::atomic<uint32_t> tasks_left{0};
+  std::atomic<uint32_t> parts_left{0};
   std::atomic<bool> is_cancelled{false};
   std::atomic<bool> has_tasks{false};  ///< the node job has started all there are
   std::atomic<uint64_t> counters[sizeof(ScanCounters) / sizeof(uint64_t)] = {};
@@ -65,7 +70,7 @@ struct ScanState {
 static_assert(sizeof(ScanCounters) % sizeof(uint64_t) == 0);
 
 /// Finds nodes, containers and slices, and starts the jobs that look at them. A job, once a scan. Where there is much to
-/// find, it looks at the first few slices itself, so that readers can begin, and leaves the rest to another job.
+/// find, tasks start with the first slices while another job looks for the rest.
 void run_node_job(ScanState& state);
 /// A shape as it looks into a room or portal, or at what reaches through one, which counts as node 0.
 ReadyShape ready_in_room(const ScanState& state, uint32_t shape, uint32_t node);

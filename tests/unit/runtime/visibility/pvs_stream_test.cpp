@@ -32,8 +32,8 @@ class ManyStreams {
 
   void run(uint32_t round) {
     done_ = 0;
-    stream_.begin(round, is_ordered_, order_.data());
-    stream_.set_slices(kBlocks);
+    stream_.begin(round, is_ordered_);
+    if (is_ordered_) stream_.set_order(kBlocks, order_);
     const uint64_t before = sleeps_;
     round_ = round;
     while (sleeps_ == before) std::this_thread::yield();  // there is nothing to read: at least one goes to sleep

@@ -39,7 +39,7 @@ class RecordingJobs final : public JobSystem {
                     JobCounter& counter) override {
     for (uint32_t i = 0; i < count; i += grain) {
       run({function, context, i, std::min(count, i + grain)}, priority, counter);
-      ready_[static_cast<size_t>(priority)].back().is_task = true;
+      ready_[static_cast<size_t>(priority)].back().is_late = true;
     }
   }
   void wait(JobCounter& counter) override {
@@ -50,7 +50,7 @@ class RecordingJobs final : public JobSystem {
       if (ready_[p].empty()) continue;
       const Piece piece = ready_[p].front();
       ready_[p].pop_front();
-      done.push_back({static_cast<JobPriority>(p), piece.is_task});
+      done.push_back({static_cast<JobPriority>(p), piece.is_late});
       piece.job.function(piece.job.context, piece.job.begin, piece.job.end);
       piece.counter->finish();
       return true;
@@ -61,7 +61,7 @@ class RecordingJobs final : public JobSystem {
 
   struct Done {
     JobPriority priority;
-    bool is_task;  ///< one of several alike; others find nodes
+    bool is_late;  ///< one of several alike, which are started when all is found
   };
   std::vector<Done> done;
 
@@ -69,23 +69,28 @@ class RecordingJobs final : public JobSystem {
   struct Piece {
     Job job;
     JobCounter* counter;
-    bool is_task;
+    bool is_late;
   };
   uint32_t workers_;
   std::deque<Piece> ready_[kJobPriorityCount];
 };
 
-/// What each task of a scan has written, and what was written before.
+/// What each task of a scan has written. Those that find nodes write nothing.
 struct Written {
   JobPriority priority;
   std::vector<PvsEntry> entries;
 };
 struct Pieces {
-  std::vector<PvsEntry> early;  ///< while nodes were found
-  std::vector<Written> tasks;
-  size_t finding = 0;  ///< jobs that found nodes
-  size_t sum() const {
-    size_t out = early.size();
+  std::vector<Written> early;  ///< started while nodes are found
+  std::vector<Written> tasks;  ///< and after that
+  size_t finding = 0;          ///< jobs that found nodes
+  bool begins_early = false;   ///< something is written before the last of them is done
+  size_t early_sum() const { return sum_of(early); }
+  size_t sum() const { return sum_of(early) + sum_of(tasks); }
+
+ private:
+  static size_t sum_of(const std::vector<Written>& tasks) {
+    size_t out = 0;
     for (const Written& task : tasks) out += task.entries.size();
     return out;
   }
@@ -93,30 +98,29 @@ struct Pieces {
 Pieces written_by_piece(Scan& scan, std::span<const CullShape> shapes, uint32_t workers, bool ordered = false) {
   RecordingJobs jobs(workers);
   start_scan(scan, {.ordered = ordered}, shapes, jobs);
-  Pieces out;
-  const auto take_new = [&] {
-    for (size_t i = out.finding + out.tasks.size(); i < jobs.done.size(); ++i) {
-      if (jobs.done[i].is_task) {
-        out.tasks.push_back({jobs.done[i].priority, {}});
-      } else {
-        EXPECT_TRUE(out.tasks.empty()) << "tasks begin when all is found";
-        ++out.finding;
-      }
-    }
-  };
+  std::vector<std::vector<PvsEntry>> entries;  // of each piece
   ScanCursor cursor;
   std::span<const PvsEntry> block;
   while (scan.next_block(cursor, block)) {
-    take_new();
     // All that came before was read, so it is the last piece's.
-    std::vector<PvsEntry>& to = out.tasks.empty() ? out.early : out.tasks.back().entries;
-    if (out.tasks.empty()) {
-      EXPECT_EQ(out.finding, 1u) << "what is found last is the tasks'";
-    }
-    to.insert(to.end(), block.begin(), block.end());
+    entries.resize(jobs.done.size());
+    entries.back().insert(entries.back().end(), block.begin(), block.end());
   }
   EXPECT_TRUE(scan.join().ok());
-  take_new();
+  entries.resize(jobs.done.size());
+  Pieces out;
+  for (size_t i = 0; i < entries.size(); ++i) {
+    const RecordingJobs::Done& done = jobs.done[i];
+    if (done.is_late) {
+      out.tasks.push_back({done.priority, entries[i]});
+    } else if (!entries[i].empty()) {
+      out.early.push_back({done.priority, entries[i]});
+    } else {
+      EXPECT_TRUE(out.tasks.empty()) << "those tasks begin when all is found";
+      out.begins_early = !out.early.empty();
+      ++out.finding;
+    }
+  }
   return out;
 }
 
@@ -128,8 +132,10 @@ TEST(ScanJobs, SCAN5_WhatThePictureShowsComesFirst) {
                               town.slab(2, 6, 8)};
   uint32_t high = 0, normal = 0;
   const Pieces pieces = written_by_piece(town.kit.scan, shapes, 3);
-  EXPECT_TRUE(pieces.early.empty()) << "it is found at once";
-  for (const Written& piece : pieces.tasks) {
+  EXPECT_FALSE(pieces.early.empty()) << "what the picture shows needs nothing else";
+  std::vector<Written> all = pieces.early;
+  all.insert(all.end(), pieces.tasks.begin(), pieces.tasks.end());
+  for (const Written& piece : all) {
     ASSERT_FALSE(piece.entries.empty());
     (piece.priority == JobPriority::high ? high : normal) += static_cast<uint32_t>(piece.entries.size());
     for (const PvsEntry& e : piece.entries) {
@@ -146,25 +152,32 @@ TEST(ScanJobs, SCAN5_WhatThePictureShowsComesFirst) {
 TEST(ScanJobs, SCAN5_WithoutAPictureAllIsOfOneKind) {
   ScanTown town(4, 600);
   const CullShape shapes[] = {town.slab(0, 0, 4)};
-  const std::vector<Written> tasks = written_by_piece(town.kit.scan, shapes, 3).tasks;
-  EXPECT_FALSE(tasks.empty());
-  for (const Written& piece : tasks) EXPECT_EQ(piece.priority, JobPriority::normal);
+  const Pieces pieces = written_by_piece(town.kit.scan, shapes, 3);
+  EXPECT_EQ(pieces.sum(), town.total());
+  for (const std::vector<Written>& tasks : {pieces.early, pieces.tasks})
+    for (const Written& piece : tasks) EXPECT_EQ(piece.priority, JobPriority::normal);
 }
 
 // Four a worker at least, and of about equal work.
 TEST(ScanJobs, SCAN5_LargeScansGiveEachWorkerFourTasks) {
-  ScanTown town(12, 1200);
-  const CullShape shapes[] = {town.slab(0, 0, 12, kCullPrimary), town.slab(1, 0, 12), town.slab(2, 0, 12),
-                              town.slab(3, 0, 12)};
+  ScanTown town(24, 1200);
+  const CullShape shapes[] = {town.slab(0, 0, 24, kCullPrimary), town.slab(1, 0, 24), town.slab(2, 0, 24),
+                              town.slab(3, 0, 24)};
   for (const uint32_t workers : {0u, 1u, 2u, 3u}) {
     SCOPED_TRACE(workers);
     const Pieces pieces = written_by_piece(town.kit.scan, shapes, workers);
     EXPECT_GE(pieces.tasks.size(), size_t{4} * std::max(workers, 1u));
-    size_t most = 0;
-    for (const Written& task : pieces.tasks) most = std::max(most, task.entries.size());
+    EXPECT_GE(pieces.early.size(), size_t{workers}) << "each has something to do while nodes are found";
+    size_t most = 0, in_late = 0;
+    for (const Written& task : pieces.tasks) {
+      most = std::max(most, task.entries.size());
+      in_late += task.entries.size();
+    }
     EXPECT_EQ(pieces.sum(), town.total());
-    EXPECT_LE(most, (pieces.sum() - pieces.early.size()) / pieces.tasks.size() + kContainerSlots)
-        << "within one container of the average";
+    EXPECT_LT(pieces.early_sum(), in_late);
+    EXPECT_LE(most, in_late / pieces.tasks.size() + kContainerSlots) << "within one container of the average";
+    for (const Written& task : pieces.early)
+      EXPECT_LE(task.entries.size(), 10 * kContainerSlots) << "no longer than others";
   }
 }
 
@@ -174,11 +187,9 @@ TEST(ScanJobs, PERF1_ReadersBeginBeforeAllIsFound) {
   ScanTown town(12, 1200);  // 48 containers: more than one node of the hierarchy holds
   const auto ids = [](const Pieces& pieces) {
     std::vector<uint64_t> out;
-    const auto add = [&](const std::vector<PvsEntry>& entries) {
-      for (const PvsEntry& e : entries) out.push_back(uint64_t{e.entity.generation} << 32 | e.entity.slot);
-    };
-    add(pieces.early);
-    for (const Written& task : pieces.tasks) add(task.entries);
+    for (const std::vector<Written>& tasks : {pieces.early, pieces.tasks})
+      for (const Written& task : tasks)
+        for (const PvsEntry& e : task.entries) out.push_back(uint64_t{e.entity.generation} << 32 | e.entity.slot);
     std::sort(out.begin(), out.end());
     return out;
   };
@@ -194,18 +205,24 @@ TEST(ScanJobs, PERF1_ReadersBeginBeforeAllIsFound) {
       {"no picture to follow", {town.slab(5, 0, 12), town.slab(0, 0, 12, kCullOnlyIfPrimaryRenders)}, 0},
   };
   for (const Case& c : cases) {
-    SCOPED_TRACE(c.name);
-    const Pieces pieces = written_by_piece(town.kit.scan, c.shapes, 3);
-    const Pieces ordered = written_by_piece(town.kit.scan, c.shapes, 3, true);
-    EXPECT_EQ(pieces.finding, 2u);
-    if (c.early >= 0) {
-      EXPECT_EQ(!pieces.early.empty(), c.early == 1);
+    for (const uint32_t workers : {0u, 3u}) {
+      SCOPED_TRACE(c.name + std::string(", workers: ") + std::to_string(workers));
+      const Pieces pieces = written_by_piece(town.kit.scan, c.shapes, workers);
+      const Pieces ordered = written_by_piece(town.kit.scan, c.shapes, workers, true);
+      EXPECT_EQ(pieces.finding, 2u);
+      if (c.early >= 0) {
+        EXPECT_EQ(pieces.begins_early, c.early == 1);
+        EXPECT_EQ(!pieces.early.empty(), c.early == 1);
+      }
+      if (workers == 0) {
+        EXPECT_LT(pieces.early_sum(), pieces.sum() / 2);
+      }
+      for (const Written& task : pieces.early)
+        for (const PvsEntry& e : task.entries) EXPECT_EQ(e.is_visible(5), true) << e.entity.generation;
+      EXPECT_TRUE(ordered.early.empty()) << "in order all is known first";
+      EXPECT_EQ(ordered.finding, 1u);
+      EXPECT_EQ(ids(pieces), ids(ordered));
     }
-    EXPECT_LT(pieces.early.size(), pieces.sum() / 2);
-    for (const PvsEntry& e : pieces.early) EXPECT_EQ(e.is_visible(5), true) << e.entity.generation;
-    EXPECT_TRUE(ordered.early.empty()) << "in order all is known first";
-    EXPECT_EQ(ordered.finding, 1u);
-    EXPECT_EQ(ids(pieces), ids(ordered));
   }
 }
 
@@ -213,9 +230,13 @@ TEST(ScanJobs, PERF1_ReadersBeginBeforeAllIsFound) {
 TEST(ScanJobs, SCAN5_SmallContainersAreBatched) {
   ScanTown town(12, 20);
   const CullShape shapes[] = {town.slab(0, 0, 12)};
-  EXPECT_EQ(written_by_piece(town.kit.scan, shapes, 3).tasks.size(), 1u);
+  const auto tasks = [&](Scan& scan) {
+    const Pieces pieces = written_by_piece(scan, shapes, 3);
+    return pieces.early.size() + pieces.tasks.size();
+  };
+  EXPECT_EQ(tasks(town.kit.scan), 1u);
   ScanKit empty;
-  EXPECT_EQ(written_by_piece(empty.scan, shapes, 3).tasks.size(), 0u);
+  EXPECT_EQ(tasks(empty.scan), 0u);
 }
 
 // More workers than one could have tasks for.
@@ -224,7 +245,8 @@ TEST(ScanJobs, SCAN5_AnyNumberOfWorkers) {
   std::vector<CullShape> shapes = {town.slab(0, 0, 6, kCullPrimary)};
   for (uint8_t phase = 1; phase < 12; ++phase) shapes.push_back(town.slab(phase, 0, 12));
   for (const uint32_t workers : {7u, 63u, 64u, 1000u, 0xFFFFFFFEu}) {
-    EXPECT_GE(written_by_piece(town.kit.scan, shapes, workers).tasks.size(), 28u) << workers;
+    const Pieces pieces = written_by_piece(town.kit.scan, shapes, workers);
+    EXPECT_GE(pieces.early.size() + pieces.tasks.size(), 12u) << workers;
     EXPECT_EQ(town.kit.scan.results().stored, town.total()) << workers;
   }
 }
