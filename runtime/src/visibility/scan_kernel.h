@@ -183,16 +183,23 @@ struct SlotWeight {
   uint8_t flags = 0;  ///< kPvsLodParent, kPvsLodChild
   bool fades = true;  ///< also by its own distance: nothing stands above it
 };
-/// Keeps the last weight that was asked for: neighbours are of the same set.
+/// Keeps what was asked for last, and what it took from sets above: those are few, and many stand below each.
 class WeightCache {
  public:
   /// Requires: row is not kNoLodSet.
   SlotWeight weight(const ScanInput& in, const ContainerLinks& links, uint16_t row, uint16_t desc_flags);
+  /// Has the record on its way that this will read. Requires: there are sets.
+  static void ask_for(const ScanInput& in, const ContainerLinks& links, uint16_t row, uint16_t desc_flags);
 
  private:
-  uint32_t set_ = kNoLodSetId;
-  bool is_parent_ = false;
-  SlotWeight last_;
+  static constexpr uint32_t kEntries = 64;
+  struct Entry {
+    uint32_t set = kNoLodSetId;
+    LodShare share;
+    bool has_up = false;
+  };
+  const Entry* look_up(const ScanInput& in, uint32_t set, uint32_t depth);
+  Entry entries_[kEntries];
 };
 
 /// weight * alpha / 255
@@ -238,10 +245,13 @@ void keep_container(const ScanInput& in, std::span<const ReadyShape> shapes, uin
 bool passes_windows(std::span<const CullWindow> windows, const Aabb& box, float distance);
 /// Ranges and caps of a shape, at this distance.
 bool is_in_range(const CullShape& shape, uint8_t type_level, float distance);
-/// Whether a shape that only streams asks for a slot: by its own LOD view.
-bool is_asked_for(const ReadyShape& shape, const Vec3& pivot, uint8_t type_level, float distance);
+/// Whether a slot is near enough for a shape that only streams: by its own LOD view, as in nodes that the primary phase
+/// sees.
+bool is_asked_near(const ReadyShape& shape, const Vec3& pivot, uint8_t type_level, float distance);
 /// Whether all of a block is too far.
 bool is_block_too_far(const DescBounds& bounds, const ReadyLod& lod, bool sees_primary);
+/// Of `askers`, shapes that only stream, those for which it is not.
+uint32_t asking_for_block(const DescBounds& bounds, std::span<const ReadyShape> shapes, uint32_t askers);
 // --- boxes, one at a time ------------------------------------------------------------------------------
 
 /// A box relative to the origin, widened; see scan_shapes.h.

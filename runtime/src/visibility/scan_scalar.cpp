@@ -65,17 +65,22 @@ void scan_slot(const ScanInput& in, std::span<const ReadyShape> shapes, uint32_t
   const float squared = distance_squared(pivot, in.lod.camera), d = std::sqrt(squared);
   const Vec3 centre{lanes.centre_x[slot], lanes.centre_y[slot], lanes.centre_z[slot]};
   const Vec3 half{lanes.half_x[slot], lanes.half_y[slot], lanes.half_z[slot]};
-  bool is_near = squared <= reach * reach;
+  bool is_near = (slice.shapes & ~in.streaming) != 0 && squared <= reach * reach;
   if (is_near && !in.windows.empty() && (flags & kDescMaybeInCullBox) != 0)
     is_near = passes_windows(in.windows, {centre - half, centre + half}, d);
 
   const ReadyBox box = ready_slot(centre, half, in.lod.camera);
-  uint32_t seen = 0, asked = 0;
+  uint32_t asking = 0;  // shapes
+  for (uint32_t left = wanted & in.streaming; left != 0; left &= left - 1) {
+    const auto number = static_cast<uint32_t>(std::countr_zero(left));
+    if (is_asked_near(shapes[number], pivot, type_level, distance)) asking |= 1u << number;
+  }
+  uint32_t seen = 0, asked = 0;  // phases
   bool is_excluded = true;
   for (uint32_t left = slice.shapes; left != 0; left &= left - 1) {
     const auto number = static_cast<uint32_t>(std::countr_zero(left));
     const ReadyShape& shape = shapes[number];
-    if (!shape.is_streaming && !is_near) continue;
+    if (shape.is_streaming ? (asking >> number & 1) == 0 : !is_near) continue;
     const uint32_t filter = shape.is_streaming ? in.stream_filter : in.level_filter;
     if ((lanes.mask[slot] & shape.visibility) == 0 || (shape.types & type_bit(type_of(type_level))) == 0 ||
         (shape.levels & filter & (1u << level)) == 0) {
@@ -84,13 +89,15 @@ void scan_slot(const ScanInput& in, std::span<const ReadyShape> shapes, uint32_t
     is_excluded = false;
     if ((wanted >> number & 1) == 0 || !touches(shape, box)) continue;
     if (shape.is_streaming) {
-      if (is_asked_for(shape, pivot, type_level, distance)) asked |= shape.bit;
+      const float to_it = shape.has_ranges ? std::sqrt(distance_squared(pivot, shape.lod.camera)) : 0;
+      if (!shape.has_ranges || is_in_range(*shape.shape, type_level, to_it)) asked |= shape.bit;
     } else if (!shape.has_ranges || is_in_range(*shape.shape, type_level, d)) {
       seen |= shape.bit;
     }
   }
   if ((seen | asked) == 0) {
-    ++(!is_excluded ? counters.entities_outside : is_near ? counters.entities_excluded : counters.entities_too_far);
+    const bool is_too_far = !is_near && asking == 0;
+    ++(!is_excluded ? counters.entities_outside : is_too_far ? counters.entities_too_far : counters.entities_excluded);
     return;
   }
   const SlotFate fate = slot_fate(in, links, lanes, slot, fade_alpha(d, near, fade), weights);
@@ -134,7 +141,9 @@ void scan_slice(const ScanInput& in, std::span<const ReadyShape> shapes, const S
       continue;
     }
     const DescBounds& bounds = table.sub_blocks[slice.container * kContainerSubBlocks + block];
-    if ((in.streaming & slice.shapes) == 0 && is_block_too_far(bounds, in.lod, slice.sees_primary)) {
+    wanted = (wanted & ~in.streaming) | asking_for_block(bounds, shapes, wanted & in.streaming);
+    const bool may_draw = (slice.shapes & ~in.streaming) != 0 && !is_block_too_far(bounds, in.lod, slice.sees_primary);
+    if (!may_draw && (wanted & in.streaming) == 0) {
       ++counters.blocks_too_far;
       continue;
     }

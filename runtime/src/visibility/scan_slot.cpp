@@ -26,19 +26,31 @@ void HierarchyWalk::begin(const BoxHierarchy& hierarchy, uint32_t shapes) {
   }
 }
 
+// lod_weight(), from the topmost set down, which climbs no more than kMaxLodChain sets. Null: there is no such set.
+const WeightCache::Entry* WeightCache::look_up(const ScanInput& in, uint32_t set, uint32_t depth) {
+  Entry& entry = entries_[set % kEntries];
+  if (entry.set == set && set != kNoLodSetId) return &entry;
+  const LodSetRecord* const record = depth <= kMaxLodChain ? in.sets->find(set) : nullptr;
+  if (record == nullptr) return nullptr;
+  const Entry* const up = look_up(in, record->up, depth + 1);
+  const uint32_t weight = up == nullptr ? kFullWeight : up->share.children;
+  const float distance = lod_set_distance(record->pivot, in.lod.camera);
+  entry = {set, split(weight, child_alpha(*record, distance, in.lod.scales[record->level])), record->up != kNoLodSetId};
+  return &entry;
+}
+
 SlotWeight WeightCache::weight(const ScanInput& in, const ContainerLinks& links, uint16_t row, uint16_t desc_flags) {
   if (in.sets == nullptr) return {};
   const LodPlace place = lod_place(links.rows, links.set_ids, row, (desc_flags & kDescSetParent) != 0);
-  if (place.set == set_ && place.is_parent == is_parent_) return last_;
-  set_ = place.set;
-  is_parent_ = place.is_parent;
-  const LodSetRecord* const record = place.set == kNoLodSetId ? nullptr : in.sets->find(place.set);
-  if (record == nullptr) return last_ = {};
-  const std::span<const float, kLodLevels> scales(in.lod.scales, kLodLevels);
-  last_.weight = lod_weight(*in.sets, place.set, place.is_parent, in.lod.camera, scales);
-  last_.flags = place.is_parent ? kPvsLodParent : kPvsLodChild;
-  last_.fades = place.is_parent && record->up == kNoLodSetId;
-  return last_;
+  const Entry* const of = look_up(in, place.set, 1);
+  if (of == nullptr) return {};
+  if (!place.is_parent) return {of->share.children, kPvsLodChild, false};
+  return {of->share.parent, kPvsLodParent, !of->has_up};
+}
+
+void WeightCache::ask_for(const ScanInput& in, const ContainerLinks& links, uint16_t row, uint16_t desc_flags) {
+  const LodPlace place = lod_place(links.rows, links.set_ids, row, (desc_flags & kDescSetParent) != 0);
+  if (const LodSetRecord* const record = in.sets->find(place.set); record != nullptr) prefetch(record, 1);
 }
 
 bool passes_windows(std::span<const CullWindow> windows, const Aabb& box, float distance) {
@@ -60,14 +72,13 @@ bool is_in_range(const CullShape& shape, uint8_t type_level, float distance) {
   return true;
 }
 
-bool is_asked_for(const ReadyShape& shape, const Vec3& pivot, uint8_t type_level, float distance) {
+bool is_asked_near(const ReadyShape& shape, const Vec3& pivot, uint8_t type_level, float distance) {
   const ReadyLod& lod = shape.lod;
   const uint32_t level = level_of(type_level);
   const float near =
       near_distance(distance, lod.scales[level], lod.grass_scale, type_of(type_level) == EntityClass::grass_batch);
   const float reach = (near + fade_of(distance, level)) + lod.pre_stream;
-  const float squared = distance_squared(pivot, lod.camera);
-  return squared <= reach * reach && (!shape.has_ranges || is_in_range(*shape.shape, type_level, std::sqrt(squared)));
+  return distance_squared(pivot, lod.camera) <= reach * reach;
 }
 
 // Each step is the slot's with a number that is no smaller, or no larger for the distance: rounding keeps the order, so
@@ -86,6 +97,15 @@ bool is_block_too_far(const DescBounds& bounds, const ReadyLod& lod, bool sees_p
   return (x * x + y * y) + z * z > reach * reach;
 }
 
+uint32_t asking_for_block(const DescBounds& bounds, std::span<const ReadyShape> shapes, uint32_t askers) {
+  uint32_t out = 0;
+  for (uint32_t left = askers; left != 0; left &= left - 1) {
+    const uint32_t bit = left & (~left + 1);
+    if (!is_block_too_far(bounds, shapes[static_cast<size_t>(std::countr_zero(left))].lod, true)) out |= bit;
+  }
+  return out;
+}
+
 void keep_container(const ScanInput& in, std::span<const ReadyShape> shapes, uint32_t container, uint32_t touched,
                     const uint16_t* planes, SliceList& out, ScanCounters& counters) {
   const ContainerView& view = in.containers->views[container];
@@ -94,8 +114,9 @@ void keep_container(const ScanInput& in, std::span<const ReadyShape> shapes, uin
   if ((view.flags & (kNeeded | kUnwanted)) != kNeeded || view.slots == 0) return;
   const DescBounds& bounds = in.containers->bounds[container];
   // Whether the primary phase sees the node is not known yet: the farther of the two counts.
-  uint32_t kept = touched;
-  if (is_block_too_far(bounds, in.farthest, true)) kept &= in.streaming;
+  const uint32_t askers = touched & in.streaming;
+  uint32_t kept = is_block_too_far(bounds, in.farthest, true) ? 0 : touched & ~askers;
+  if (askers != 0) kept |= asking_for_block(bounds, shapes, askers);
   for (uint32_t left = kept; left != 0; left &= left - 1) {
     const auto i = static_cast<uint32_t>(std::countr_zero(left));
     if ((bounds.masks & shapes[i].visibility) == 0) kept &= ~(1u << i);

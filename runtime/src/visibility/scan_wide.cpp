@@ -45,6 +45,17 @@ HWY_INLINE uint32_t bits_of(M mask) {
 }
 HWY_INLINE uint32_t bits_of_words(hn::Mask<Words> mask) { return bits_of(hn::RebindMask(kFloats, mask)); }
 
+HWY_INLINE uint32_t count_of(uint32_t bits) { return static_cast<uint32_t>(std::popcount(bits)); }
+/// Lanes with at least one of these bits.
+HWY_INLINE M has(W words, uint32_t bits) {
+  return hn::RebindMask(kFloats, hn::Ne(hn::And(words, hn::Set(kWords, bits)), hn::Zero(kWords)));
+}
+/// The word in the lanes of `bits`, 0 in others.
+HWY_INLINE W words_in(uint32_t bits, uint32_t word) {
+  const uint8_t bytes[8] = {static_cast<uint8_t>(bits), static_cast<uint8_t>(bits >> 8)};
+  return hn::IfThenElseZero(hn::LoadMaskBits(kWords, bytes), hn::Set(kWords, word));
+}
+
 /// As many widened boxes as a vector has lanes: lo x, y, z, hi x, y, z; each kCornerStride bytes behind the one before.
 struct Boxes {
   alignas(64) float of[6][kCornerStride / sizeof(float)];
@@ -122,7 +133,11 @@ HWY_INLINE uint32_t touches(const ReadyShape& shape, const Boxes& box, uint32_t 
 // Containers first: slots use what boxes are found by.
 #include "visibility/scan_walk-inl.h"
 
-// Then what stands in them.
+// Then what stands in them: blocks, candidates, entries.
+#include "visibility/scan_blocks-inl.h"
+
+#include "visibility/scan_pick-inl.h"
+
 #include "visibility/scan_slots-inl.h"
 
 constexpr ScanKernels kKernels = {find, scan};
