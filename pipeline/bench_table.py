@@ -56,7 +56,7 @@ def paired(path, spread):
         if b.get("run_type") == "aggregate":
             continue
         times = cases.setdefault(b["name"].split("/")[0], Paired()).times
-        for name in b.keys() & {"scan", "plain", "boost_rtree", "bullet_dbvt", "two_threads", "scalar", "SSE4", "AVX2", "AVX-512", "NEON", "still", "moving"}:
+        for name in b.keys() & {"scan", "plain", "boost_rtree", "bullet_dbvt", "two_threads", "two_scans", "scalar", "SSE4", "AVX2", "AVX-512", "NEON", "still", "moving"}:
             times.setdefault(name, []).append(b[name])
     for case, of in cases.items():
         for name, values in of.times.items():
@@ -219,6 +219,8 @@ def main():
             against(name, "scan", "plain", "plain loop, all of it", 8 if not way and size != "10k" and shapes <= 8 else None)
             if "two_threads" in of.times:
                 against(f"{name}, two threads", "two_threads", "scan", "one", 1.7 if size == "1M" and shapes <= 8 else None)
+                of.times["half_of_two"] = [t / 2 for t in of.times["two_scans"]]
+                against(f"{name}, one of two scans at once", "half_of_two", "scan", "alone", None)
             for width in ("scalar", "SSE4", "AVX2", "AVX-512", "NEON"):
                 if width in of.times:
                     against(f"{name}, {width}", "scan", width, "that width", None)

@@ -37,6 +37,7 @@ struct Contender {
 
 constexpr std::chrono::milliseconds kTurn{4};  ///< for a contender that is slow; at least kFewFrames
 constexpr size_t kFewFrames = 8;
+constexpr size_t kFirstFrames = 2;  ///< not timed: they wake threads, and bring what caches hold in a flight
 
 /// All drive along a street in turn, and then along the next one, so that a machine whose speed drifts is the same for
 /// all. A frame's shapes are made just before it, as a program makes them, and only what comes then is timed. Counters:
@@ -52,7 +53,8 @@ void add_case(const std::string& name, std::vector<View> views, std::vector<Cont
         set_simd_width(contenders[c].width);
         std::chrono::duration<double> taken{};
         size_t i = 0;
-        for (; i < kFrames && (i < kFewFrames || taken < kTurn); ++i) {
+        for (; i < kFirstFrames; ++i) benchmark::DoNotOptimize(contenders[c].one(view = views[street % views.size()]));
+        for (i = 0; i < kFrames && (i < kFewFrames || taken < kTurn); ++i) {
           view = views[(street + i) % views.size()];
           const auto begin = std::chrono::steady_clock::now();
           benchmark::DoNotOptimize(contenders[c].one(view));
@@ -85,6 +87,7 @@ void measure(ScanCity& city, const std::string& size, const std::string& kind, J
       }
       if (way == Way::drive) {
         contenders.push_back({"two_threads", [&city, &two](const View& v) { return city.scan(v, two); }});
+        contenders.push_back({"two_scans", [&city, &two](const View& v) { return city.scan_twice(v, two); }});
         for (const SimdWidth width : {SimdWidth::scalar, SimdWidth::bits128, SimdWidth::bits256, SimdWidth::bits512})
           if (has_all_widths && has_simd_width(width)) contenders.push_back({to_string(width), scan, width});
       }

@@ -102,6 +102,7 @@ bool QueuedJobs::queue(const Job& range, uint32_t grain, uint32_t pieces, JobPri
   place = {range.function, range.context, &counter, range.begin, range.end, grain, priority, {}, {}};
   append(ready_[static_cast<uint32_t>(priority)], index, &Place::by_priority);
   append(counter.ready_[static_cast<uint32_t>(priority)], index, &Place::by_counter);
+  counter.places_.fetch_add(1, std::memory_order_relaxed);
   // A thread that waits for this counter may be the only one that will ever take the job.
   if (counter.waiters_ > 0) counters_changed_.notify_all();
   for (uint32_t i = 0; i < pieces && i < idle_; ++i) ready_changed_.notify_one();
@@ -124,8 +125,9 @@ void QueuedJobs::help_until_done(JobCounter& counter) {
   }
 }
 
+// Who has nothing else to do asks over and over: without the lock, which those who work need.
 bool QueuedJobs::help_once(JobCounter& counter) {
-  if (counter.is_done()) return false;
+  if (counter.is_done() || counter.places_.load(std::memory_order_relaxed) == 0) return false;
   std::unique_lock lock(mutex_);
   Piece piece;
   if (!take_of(counter, piece)) return false;
@@ -192,6 +194,7 @@ void QueuedJobs::take_from(uint32_t index, Piece& out) {
   if (place.next != place.end) return;
   remove(ready_[priority], index, &Place::by_priority);
   remove(place.counter->ready_[priority], index, &Place::by_counter);
+  place.counter->places_.fetch_sub(1, std::memory_order_relaxed);
   place.by_priority.next = free_first_;
   free_first_ = index;
 }

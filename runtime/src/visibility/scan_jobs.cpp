@@ -320,8 +320,8 @@ JobPriority early_priority(const ScanState& state) {
   return state.primary < kMaxCullShapes ? JobPriority::high : JobPriority::normal;
 }
 
-/// Finds some slices more, and starts tasks with what is known of them, while others are still looked for.
-void start_early_tasks(ScanState& state) {
+/// Finds some slices more, and makes tasks of those of which all is known, while others are still looked for.
+ScanTask make_early_tasks(ScanState& state) {
   const uint32_t found = state.slices.count, begin = state.ordered_slices;
   find_slices(state, found + kEarlySlices);
   mark_nodes(state, found);
@@ -335,8 +335,11 @@ void start_early_tasks(ScanState& state) {
   const uint32_t first = state.task_count;
   cut_tasks(state, begin, state.ordered_slices, kEarlyTask);
   state.parts_left.fetch_add(state.task_count - first, std::memory_order_relaxed);
+  return {first, state.task_count};
+}
+void start_early_tasks(ScanState& state, uint32_t first, uint32_t last) {
   const auto run = [](void* context, uint32_t task, uint32_t) { run_task(*static_cast<ScanState*>(context), task); };
-  for (uint32_t i = first; i < state.task_count; ++i)
+  for (uint32_t i = first; i < last; ++i)
     state.jobs->run({.function = run, .context = &state, .begin = i, .end = i + 1}, early_priority(state),
                     *state.counter);
 }
@@ -348,8 +351,10 @@ void finish_node_job(ScanState& state) {
   const auto is_cancelled = [&] { return state.is_cancelled.load(std::memory_order_relaxed); };
   // Something for each worker to begin with; all else is cut when it is known how much there is.
   const uint32_t early = std::min(state.jobs->worker_count(), kMaxEarlyTasks - kMostEarlySlices);
-  while (early != 0 && state.task_count <= early && !state.frame.ordered && state.walk.depth != 0 && !is_cancelled())
-    start_early_tasks(state);
+  while (early != 0 && state.task_count <= early && !state.frame.ordered && state.walk.depth != 0 && !is_cancelled()) {
+    const auto [first, last] = make_early_tasks(state);
+    start_early_tasks(state, first, last);
+  }
   const uint32_t found = state.slices.count;
   if (!is_cancelled()) find_slices(state, kAllSlices);
   mark_nodes(state, found);
@@ -403,13 +408,17 @@ void run_node_job(ScanState& state) {
   state.parts_left.store(1, std::memory_order_relaxed);
   state.walk.depth = 0;
   if (const uint32_t active = ready_outside(state); active != 0) state.walk.begin(*state.input.hierarchy, active);
-  if (!state.frame.ordered) start_early_tasks(state);  // in order nothing is read before all is known
+  ScanTask early;  // in order nothing is read before all is known
+  if (!state.frame.ordered) early = make_early_tasks(state);
   state.results.counters.node_ns = steady_now_ns() - begin;
-  if (state.walk.depth == 0 || state.frame.ordered) return finish_node_job(state);
-  state.jobs->run(
-      {.function = [](void* context, uint32_t, uint32_t) { finish_node_job(*static_cast<ScanState*>(context)); },
-       .context = &state},
-      early_priority(state), *state.counter);
+  const auto finish = [](void* context, uint32_t, uint32_t) { finish_node_job(*static_cast<ScanState*>(context)); };
+  // A reader begins with the first task; another thread finds the rest meanwhile.
+  const uint32_t second = std::min(early.first + 1, early.last);
+  start_early_tasks(state, early.first, second);
+  const bool is_all = state.walk.depth == 0 || state.frame.ordered;
+  if (!is_all) state.jobs->run({.function = finish, .context = &state}, early_priority(state), *state.counter);
+  start_early_tasks(state, second, early.last);
+  if (is_all) finish_node_job(state);
 }
 
 }  // namespace meridian

@@ -193,12 +193,13 @@ class WeightCache {
 
  private:
   static constexpr uint32_t kEntries = 64;
-  struct Entry {
-    uint32_t set = kNoLodSetId;
-    LodShare share;
-    bool has_up = false;
+  struct Entry {  // not set before it is used: there is a cache for each task
+    uint32_t set;
+    uint8_t children, parent;  ///< LodShare
+    bool has_up;
   };
   const Entry* look_up(const ScanInput& in, uint32_t set, uint32_t depth);
+  uint64_t used_ = 0;  ///< entries that are set, a bit each
   Entry entries_[kEntries];
 };
 

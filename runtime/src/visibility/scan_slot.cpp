@@ -28,14 +28,17 @@ void HierarchyWalk::begin(const BoxHierarchy& hierarchy, uint32_t shapes) {
 
 // lod_weight(), from the topmost set down, which climbs no more than kMaxLodChain sets. Null: there is no such set.
 const WeightCache::Entry* WeightCache::look_up(const ScanInput& in, uint32_t set, uint32_t depth) {
+  const uint64_t bit = uint64_t{1} << set % kEntries;
   Entry& entry = entries_[set % kEntries];
-  if (entry.set == set && set != kNoLodSetId) return &entry;
+  if ((used_ & bit) != 0 && entry.set == set) return &entry;
   const LodSetRecord* const record = depth <= kMaxLodChain ? in.sets->find(set) : nullptr;
   if (record == nullptr) return nullptr;
   const Entry* const up = look_up(in, record->up, depth + 1);
-  const uint32_t weight = up == nullptr ? kFullWeight : up->share.children;
   const float distance = lod_set_distance(record->pivot, in.lod.camera);
-  entry = {set, split(weight, child_alpha(*record, distance, in.lod.scales[record->level])), record->up != kNoLodSetId};
+  const LodShare share =
+      split(up == nullptr ? kFullWeight : up->children, child_alpha(*record, distance, in.lod.scales[record->level]));
+  entry = {set, static_cast<uint8_t>(share.children), static_cast<uint8_t>(share.parent), record->up != kNoLodSetId};
+  used_ |= bit;
   return &entry;
 }
 
@@ -44,8 +47,8 @@ SlotWeight WeightCache::weight(const ScanInput& in, const ContainerLinks& links,
   const LodPlace place = lod_place(links.rows, links.set_ids, row, (desc_flags & kDescSetParent) != 0);
   const Entry* const of = look_up(in, place.set, 1);
   if (of == nullptr) return {};
-  if (!place.is_parent) return {of->share.children, kPvsLodChild, false};
-  return {of->share.parent, kPvsLodParent, !of->has_up};
+  if (!place.is_parent) return {of->children, kPvsLodChild, false};
+  return {of->parent, kPvsLodParent, !of->has_up};
 }
 
 void WeightCache::ask_for(const ScanInput& in, const ContainerLinks& links, uint16_t row, uint16_t desc_flags) {

@@ -95,7 +95,8 @@ class JobCounter {
     uint32_t last = UINT32_MAX;
   };
   std::atomic<uint32_t> pending_{0};
-  // These belong to QueuedJobs and are guarded by its lock.
+  // These belong to QueuedJobs and are guarded by its lock; but whether there are places is looked at before it is taken.
+  std::atomic<uint32_t> places_{0};  // of the queue, that hold jobs which are ready
   uint32_t waiters_ = 0;
   List ready_[kJobPriorityCount];
   const void* owner_ = nullptr;
