@@ -172,7 +172,7 @@ Status Scan::start(JobSystem& jobs) {
   state.results = {};
   state.results.epoch = ++state.epoch;
   state.is_cancelled.store(false, std::memory_order_relaxed);
-  state.has_tasks.store(false, std::memory_order_relaxed);
+  state.starters.store(1, std::memory_order_relaxed);
   for (std::atomic<uint64_t>& counter : state.counters) counter.store(0, std::memory_order_relaxed);
   state.pvs.begin(state.epoch, state.frame.ordered);
   jobs.run({.function = [](void* context, uint32_t, uint32_t) { run_node_job(*static_cast<ScanState*>(context)); },
@@ -200,6 +200,8 @@ bool Scan::next_block(ScanCursor& cursor, std::span<const PvsEntry>& block) {
       case PvsStream::Next::wait:
         break;
     }
+    // Asked first: what is started after that is not seen below.
+    const bool has_all_jobs = state.starters.load(std::memory_order_acquire) == 0;
     if (state.jobs->try_run_one(counter_)) {
       spin_end = 0;
       continue;
@@ -208,8 +210,8 @@ bool Scan::next_block(ScanCursor& cursor, std::span<const PvsEntry>& block) {
     const uint64_t now = steady_now_ns();
     if (spin_end == 0) spin_end = now + kSpinNs;
     if (now < spin_end) continue;
-    // Until the node job is done there may be more to help with, and nobody wakes sleepers for that.
-    if (!state.has_tasks.load(std::memory_order_acquire)) {
+    // Until all are started there may be more to help with, and nobody wakes sleepers for that.
+    if (!has_all_jobs) {
       std::this_thread::yield();
       continue;
     }

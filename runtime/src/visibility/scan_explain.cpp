@@ -135,10 +135,8 @@ class Stages {
     half_ = {lanes_.half_x[at_.slot], lanes_.half_y[at_.slot], lanes_.half_z[at_.slot]};
     if (!is_shown()) return false;
     measure();
-    if (!is_streaming_ && (!is_near() || !passes_all_windows())) return false;
-    if (!is_included() || !is_in_volume()) return false;
-    if (is_streaming_ && !is_near()) return false;
-    if (!is_in_ranges()) return false;
+    if (!is_near() || (!is_streaming_ && !passes_all_windows())) return false;
+    if (!is_included() || !is_in_volume() || !is_in_ranges()) return false;
     out_.is_wanted = true;
     return is_streaming_ || (has_weight() && is_open_to_view());
   }

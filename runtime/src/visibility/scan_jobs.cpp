@@ -346,14 +346,16 @@ void start_early_tasks(ScanState& state, uint32_t first, uint32_t last) {
 
 /// What the node job left, and the tasks.
 void finish_node_job(ScanState& state) {
-  const uint64_t begin = steady_now_ns();
+  uint64_t begin = steady_now_ns(), spent = 0;  // without what tasks take that find the queue full
   const FloatMode mode;
   const auto is_cancelled = [&] { return state.is_cancelled.load(std::memory_order_relaxed); };
   // Something for each worker to begin with; all else is cut when it is known how much there is.
   const uint32_t early = std::min(state.jobs->worker_count(), kMaxEarlyTasks - kMostEarlySlices);
   while (early != 0 && state.task_count <= early && !state.frame.ordered && state.walk.depth != 0 && !is_cancelled()) {
     const auto [first, last] = make_early_tasks(state);
+    spent += steady_now_ns() - begin;
     start_early_tasks(state, first, last);
+    begin = steady_now_ns();
   }
   const uint32_t found = state.slices.count;
   if (!is_cancelled()) find_slices(state, kAllSlices);
@@ -363,7 +365,7 @@ void finish_node_job(ScanState& state) {
   follow_primary(state);
   state.first_late_task = state.task_count;
   make_tasks(state);
-  state.results.counters.node_ns += steady_now_ns() - begin;
+  state.results.counters.node_ns += spent + steady_now_ns() - begin;
 
   // From here on a job may be the last one, and the owner may go on as soon as the counter is done; this one counts.
   const uint32_t first = state.primary_tasks - state.first_late_task, later = state.task_count - state.primary_tasks;
@@ -376,7 +378,7 @@ void finish_node_job(ScanState& state) {
     if (later != 0)
       jobs.parallel_for(later, 1, run_tasks<&ScanState::primary_tasks>, &state, JobPriority::normal, counter);
   }
-  state.has_tasks.store(true, std::memory_order_release);
+  state.starters.fetch_sub(1, std::memory_order_release);
   finish_part(state);
 }
 
@@ -416,9 +418,14 @@ void run_node_job(ScanState& state) {
   const uint32_t second = std::min(early.first + 1, early.last);
   start_early_tasks(state, early.first, second);
   const bool is_all = state.walk.depth == 0 || state.frame.ordered;
-  if (!is_all) state.jobs->run({.function = finish, .context = &state}, early_priority(state), *state.counter);
+  if (is_all) {
+    start_early_tasks(state, second, early.last);
+    return finish_node_job(state);
+  }
+  state.starters.fetch_add(1, std::memory_order_relaxed);
+  state.jobs->run({.function = finish, .context = &state}, early_priority(state), *state.counter);
   start_early_tasks(state, second, early.last);
-  if (is_all) finish_node_job(state);
+  state.starters.fetch_sub(1, std::memory_order_release);
 }
 
 }  // namespace meridian

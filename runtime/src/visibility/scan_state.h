@@ -61,7 +61,7 @@ struct ScanState {
   PvsStream pvs;
   std::atomic<uint32_t> parts_left{0};
   std::atomic<bool> is_cancelled{false};
-  std::atomic<bool> has_tasks{false};  ///< the node job has started all there are
+  std::atomic<uint32_t> starters{0};  ///< jobs that may still start others
   std::atomic<uint64_t> counters[sizeof(ScanCounters) / sizeof(uint64_t)] = {};
 
   void* block = nullptr;

@@ -135,7 +135,8 @@ struct BlockSpans {
 
 /// Orders descriptors along a Hilbert curve over their centres (never-visible ones last, ties by index), cuts the order
 /// into sub-blocks, and those into the fewest containers, so that the surfaces of the containers' boxes add up to the
-/// least. The same input gives the same bytes.
+/// least. Within each sub-block the largest stored distances come first, ties along the curve. The same input gives the
+/// same bytes.
 /// Requires: descs[i].handle == i; scratch 16-aligned and as long as block_counts says.
 /// Memory:   none but the caller's.
 void build_blocks(std::span<const EntityDesc> descs, std::span<std::byte> scratch, const BlockSpans& out);

@@ -73,6 +73,64 @@ TEST(ScanReaders, SCAN14_AReaderElsewhereDoesTheJobsToo) {
 }
 
 // Readers see entries while jobs still wait: the first block comes when one task is done, not all.
+/// No workers. Who starts the `held`th job of all is kept from it until somebody else has done what there is, and sleeps
+/// or should look on.
+class HoldingJobs final : public JobSystem {
+ public:
+  explicit HoldingJobs(uint32_t held) : held_(held) {}
+  void run(const Job& job, JobPriority priority, JobCounter& counter) override {
+    if (++started_ == held_) {
+      is_holding = true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    kit_.jobs().run(job, priority, counter);
+  }
+  void parallel_for(uint32_t count, uint32_t grain, JobFunction function, void* context, JobPriority priority,
+                    JobCounter& counter) override {
+    kit_.jobs().parallel_for(count, grain, function, context, priority, counter);
+  }
+  void wait(JobCounter& counter) override { kit_.jobs().wait(counter); }
+  bool try_run_one(JobCounter& counter) override { return kit_.jobs().try_run_one(counter); }
+  uint32_t worker_count() const override { return 0; }
+  std::atomic<bool> is_holding{false};
+
+ private:
+  const uint32_t held_;
+  std::atomic<uint32_t> started_{0};
+  test::SerialKit kit_{64};
+};
+
+// Nobody wakes a reader when jobs are started. So none sleeps before all are, also if another thread that starts them is
+// slow and then turns to something else.
+TEST(ScanReaders, SCAN14_NoReaderSleepsWhileJobsAreStillStarted) {
+  ScanTown town(12, 1200);
+  const CullShape shape = town.all();
+  Scan& scan = town.kit.scan;
+  for (uint32_t held = 2; held <= 4; ++held) {  // the first early task, the search for the rest, the second task
+    SCOPED_TRACE(held);
+    HoldingJobs jobs(held);
+    start_scan(scan, {}, std::span(&shape, 1), jobs);
+    std::atomic<bool> is_done{false};
+    std::thread starter([&] {
+      ScanCursor cursor;
+      std::span<const PvsEntry> block;
+      EXPECT_TRUE(scan.next_block(cursor, block));
+    });
+    std::vector<PvsEntry> seen;
+    std::thread reader([&] {
+      while (!jobs.is_holding) std::this_thread::yield();
+      seen = read_all(scan);
+      is_done = true;
+    });
+    starter.join();
+    for (int i = 0; i < 10000 && !is_done; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    EXPECT_TRUE(is_done) << "it sleeps though there are jobs to do";
+    EXPECT_TRUE(scan.join().ok());  // which does them
+    reader.join();
+    expect_all(town, seen);
+  }
+}
+
 TEST(ScanReaders, SCAN14_BlocksComeWhileJobsStillRun) {
   ScanTown town(8, 1000);
   const CullShape shape = town.all();
