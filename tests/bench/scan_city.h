@@ -263,8 +263,7 @@ class ScanCity {
 
   /// Until the first block can be read.
   double first_block(const View& view) {
-    require(scan_.begin_frame({.lod = {.camera = view.camera}}).ok(), "no frame");
-    for (const CullShape& shape : view.shapes) require(scan_.add(shape).ok(), "no shape");
+    make_frame(scan_, view, 1);
     ScanCursor cursor;
     std::span<const PvsEntry> block;
     const auto begin = std::chrono::steady_clock::now();
@@ -298,12 +297,15 @@ class ScanCity {
   SceneGraph& scene() { return scene_; }
 
  private:
-  static void start(Scan& scan, const View& view, JobSystem& jobs, float scale) {
+  static void make_frame(Scan& scan, const View& view, float scale) {
     ScanFrame frame{.lod = {.camera = view.camera}};
     for (float& s : frame.lod.scales) s = scale;
     frame.lod.default_scale = scale;
     require(scan.begin_frame(frame).ok(), "no frame");
     for (const CullShape& shape : view.shapes) require(scan.add(shape).ok(), "no shape");
+  }
+  static void start(Scan& scan, const View& view, JobSystem& jobs, float scale) {
+    make_frame(scan, view, scale);
     require(scan.start(jobs).ok(), "no scan");
   }
   static uint32_t read(Scan& scan) {

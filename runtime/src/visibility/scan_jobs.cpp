@@ -194,7 +194,7 @@ void make_tasks(ScanState& state) {
     if (x.node != y.node) return x.node < y.node;
     return x.container < y.container;
   };
-  const uint32_t begin = state.ordered_slices, end = list.count;
+  const uint32_t begin = state.slices_with_task, end = list.count;
   uint32_t first = begin, last = end;
   uint64_t total = 0;
   for (uint32_t i = 0; i < list.count; ++i) {
@@ -322,7 +322,7 @@ JobPriority early_priority(const ScanState& state) {
 
 /// Finds some slices more, and makes tasks of those of which all is known, while others are still looked for.
 ScanTask make_early_tasks(ScanState& state) {
-  const uint32_t found = state.slices.count, begin = state.ordered_slices;
+  const uint32_t found = state.slices.count, begin = state.slices_with_task;
   find_slices(state, found + kEarlySlices);
   mark_nodes(state, found);
   for (uint32_t i = found; i < state.slices.count; ++i) {
@@ -330,10 +330,10 @@ ScanTask make_early_tasks(ScanState& state) {
     if (!is_sure(state, slice)) continue;
     slice.has_task = true;
     slice.sees_primary = state.primary < kMaxCullShapes;
-    state.order[state.ordered_slices++] = i;
+    state.order[state.slices_with_task++] = i;
   }
   const uint32_t first = state.task_count;
-  cut_tasks(state, begin, state.ordered_slices, kEarlyTask);
+  cut_tasks(state, begin, state.slices_with_task, kEarlyTask);
   state.parts_left.fetch_add(state.task_count - first, std::memory_order_relaxed);
   return {first, state.task_count};
 }
@@ -406,7 +406,7 @@ void run_node_job(ScanState& state) {
   for (uint32_t i = 0; i < state.shape_count; ++i) walk_portals(walk, shapes, i, state.sight, state.results);
   finish_walk(walk, shapes, state.sight, state.results);
 
-  state.slices.count = state.slices.mask_count = state.ordered_slices = state.task_count = 0;
+  state.slices.count = state.slices.mask_count = state.slices_with_task = state.task_count = 0;
   state.parts_left.store(1, std::memory_order_relaxed);
   state.walk.depth = 0;
   if (const uint32_t active = ready_outside(state); active != 0) state.walk.begin(*state.input.hierarchy, active);

@@ -149,6 +149,12 @@ class SlotPicker {
     return hn::Add(hn::Add(hn::Mul(x, x), hn::Mul(y, y)), hn::Mul(z, z));
   }
 
+  /// How far the LOD view of a shape that only streams reaches, squared.
+  static HWY_INLINE F reach_squared(const ReadyLod& lod, F near, F fade) {
+    const F reach = hn::Add(hn::Add(near, fade), splat(lod.pre_stream));
+    return hn::Mul(reach, reach);
+  }
+
   /// Calls ask(number of the asker, its shape) for the shapes that may ask for something in this block.
   template <class Ask>
   HWY_INLINE void for_askers(const Ask& ask) const {
@@ -165,8 +171,7 @@ class SlotPicker {
     for_askers([&](uint32_t, const ReadyShape& shape) {
       const Vec3& camera = shape.lod.camera;
       const F from[3] = {splat(camera.x), splat(camera.y), splat(camera.z)};
-      const F reach = hn::Add(hn::Add(near_of(shape.lod), fade), splat(shape.lod.pre_stream));
-      const M is_near = hn::Le(squared_distance(from, pivot), hn::Mul(reach, reach));
+      const M is_near = hn::Le(squared_distance(from, pivot), reach_squared(shape.lod, near_of(shape.lod), fade));
       out = hn::Or(out, hn::IfThenElseZero(hn::RebindMask(kWords, is_near), hn::Set(kWords, shape.bit)));
     });
     return out;
@@ -200,9 +205,8 @@ class SlotPicker {
       M may_be_near = hn::Le(nearest, most);
       if constexpr (kIsAsked) {
         for_askers([&](uint32_t asker, const ReadyShape& shape) {
-          const F asked = hn::Add(hn::Add(near_of(shape.lod), fade), splat(shape.lod.pre_stream));
           const F from = splat(at_.prepared->asked_squared[asker][block_]);
-          may_be_near = hn::Or(may_be_near, hn::Le(from, hn::Mul(asked, asked)));
+          may_be_near = hn::Or(may_be_near, hn::Le(from, reach_squared(shape.lod, near_of(shape.lod), fade)));
         });
       }
       if ((bits_of(may_be_near) & ok) == 0) continue;

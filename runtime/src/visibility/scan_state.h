@@ -50,7 +50,7 @@ struct ScanState {
   uint32_t primary = kMaxCullShapes;  ///< number of the primary shape, if there is one
   uint32_t followers = 0;             ///< shapes that only see nodes that the primary phase sees, a bit each
   uint32_t* order = nullptr;          ///< numbers of slices as tasks take them: what the primary phase sees first
-  uint32_t ordered_slices = 0;        ///< that have a task already
+  uint32_t slices_with_task = 0;      ///< the first ones in `order`: they may be looked at already
   uint32_t* reading_order = nullptr;  ///< and as readers get them, if ordered
   ScanTask tasks[kMaxEarlyTasks + kMaxLateTasks];
   uint32_t task_count = 0;
